@@ -1,0 +1,1 @@
+"""Stage 5: a group becomes a question, a person's words become labels."""

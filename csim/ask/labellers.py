@@ -1,0 +1,113 @@
+"""Labellers: whoever answers questions.
+
+`TruthLabeller` knows every answer, for simulations. `CallbackLabeller` asks a function of yours.
+`TerminalLabeller` shows the image as blocks of text and reads a line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Protocol, TextIO
+
+from csim.errors import InputError
+from csim.records import Answer, ClassId, Images, ItemId, Named, Question, Skip, Split
+
+
+class Labeller(Protocol):
+    """Whoever answers questions."""
+
+    def answer(self, question: Question) -> Answer:
+        """Say what the question's representative is."""
+        ...
+
+
+class TruthLabeller:
+    """Names each representative by a table of true names; a name that is missing is skipped."""
+
+    def __init__(self, names: Mapping[ItemId, str]) -> None:
+        self._names = names
+
+    def answer(self, question: Question) -> Answer:
+        """Look up the representative, and only the representative."""
+        name = self._names.get(question.representative.id)
+        return Skip(question.id) if name is None else Named(question.id, name)
+
+
+class CallbackLabeller:
+    """Asks a function that returns a name, or None to skip."""
+
+    def __init__(self, ask: Callable[[Question], str | None]) -> None:
+        self._ask = ask
+
+    def answer(self, question: Question) -> Answer:
+        """Call the function."""
+        name = self._ask(question)
+        if name is not None and not isinstance(name, str):
+            raise InputError(f"the callback must return a name or None, it returned {type(name).__name__}")
+        return Skip(question.id) if name is None else Named(question.id, name)
+
+
+class TerminalLabeller:
+    """Shows the representative in the terminal and reads a name.
+
+    An empty line takes the best guess, a number one of the guesses, `?` skips, `/` splits the group.
+
+    Parameters
+    ----------
+    names
+        The class names by id, to show guesses by name; called anew for every question.
+    reader, writer
+        Where lines come from and text goes to; the terminal if not given.
+    """
+
+    def __init__(
+        self,
+        names: Callable[[], Mapping[ClassId, str]],
+        reader: TextIO | None = None,
+        writer: TextIO | None = None,
+    ) -> None:
+        self._names = names
+        self._reader = reader or sys.stdin
+        self._writer = writer or sys.stdout
+
+    def answer(self, question: Question) -> Answer:
+        """Show, ask, and read until a line makes sense; the end of input skips."""
+        known = self._names()
+        guesses = [(known[c], score) for c, score in question.guesses if c in known]
+        self._writer.write(f"{draw(question.representative.image)}\n")
+        self._writer.write(f"question {question.id}: {len(question.members)} images like this one\n")
+        for number, (name, score) in enumerate(guesses, start=1):
+            self._writer.write(f"  {number}  {name}  ({score:.0%})\n")
+        while True:
+            self._writer.write("name, a number, Enter for 1, ? to skip, / to split: ")
+            self._writer.flush()
+            line = self._reader.readline()
+            if (answer := self._read(line, question, [name for name, _ in guesses])) is not None:
+                return answer
+
+    def _read(self, line: str, question: Question, guesses: list[str]) -> Answer | None:
+        text = line.strip()
+        if not line or text == "?":
+            return Skip(question.id)
+        if text == "/":
+            return Split(question.id) if len(question.members) > 1 else None
+        place = int(text) if text.isdecimal() and len(text) < 3 else 0 if text else 1
+        if 1 <= place <= len(guesses):
+            return Named(question.id, guesses[place - 1])
+        return Named(question.id, text) if text else None
+
+
+def draw(image: Images, width: int = 32) -> str:
+    """Return an image as lines of blocks, dark on light ground, at most `width` characters wide.
+
+    >>> import numpy as np
+    >>> draw(np.array([[0, 255], [255, 0]], np.uint8)).splitlines()
+    ['  ██', '██  ']
+    """
+    grey = image.astype(float).mean(axis=2) if image.ndim == 3 else image.astype(float)
+    step = max(1, -(-grey.shape[1] // width))
+    small = grey[::step, ::step]
+    low, high = small.min(), small.max()
+    shades = ((small - low) / max(high - low, 1.0) * 4).round().astype(int)
+    return "\n".join("".join(" ░▒▓█"[shade] * 2 for shade in row) for row in shades)

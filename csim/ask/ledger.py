@@ -1,0 +1,188 @@
+"""The ledger of questions: what was asked, what became of it.
+
+    open ──► answered ──► undone ──► answered …
+      │  └─► skipped ───► answered
+      └────► split          (its parts are questions of their own)
+
+Answers come at any time, in any order, by the question's id; one answer settles all members of the group. A
+settled question stays, with its images, so that its answer can be undone or corrected, until room is needed:
+then the oldest settled questions are forgotten first, and after them the oldest that still wait expire.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from csim.errors import QuestionError, SettingsError
+from csim.records import (
+    Answer,
+    ClassId,
+    Correct,
+    Group,
+    Guesses,
+    Named,
+    Question,
+    QuestionId,
+    Skip,
+    Split,
+    State,
+    Undo,
+    pack,
+    unpack,
+)
+
+Status = Literal["open", "answered", "skipped", "split", "undone"]
+
+_SETTLED: tuple[Status, ...] = ("answered", "split")
+_FROM: dict[type[Answer], tuple[Status, ...]] = {
+    Named: ("open", "skipped", "undone"),
+    Skip: ("open", "undone"),
+    Split: ("open", "skipped", "undone"),
+    Undo: ("answered",),
+    Correct: ("answered",),
+}
+
+
+@dataclass
+class _Entry:
+    question: Question
+    status: Status = "open"
+    class_id: ClassId | None = None
+
+
+class Ledger:
+    """Questions by id.
+
+    Parameters
+    ----------
+    size
+        Images kept for all questions together. Raising it lets answers and undos come later, for memory.
+    """
+
+    def __init__(self, size: int) -> None:
+        if size < 1:
+            raise SettingsError(f"size must be at least 1, got {size}")
+        self.size = size
+        self._entries: dict[QuestionId, _Entry] = {}
+        self._held: Counter[object] = Counter()  # item ids; a split question and its parts share theirs
+        self._last_id = 0
+
+    def __contains__(self, item_id: object) -> bool:
+        return self._held[item_id] > 0
+
+    def open(self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Question]:
+        """Ask about each group; `guesses` are the model's own for each representative."""
+        questions = []
+        for group, guess in zip(groups, guesses, strict=True):
+            self._last_id += 1
+            question = Question(self._last_id, position, group.representative, group.members, guess)
+            self._entries[question.id] = _Entry(question)
+            self._held.update(item.id for item in question.members)
+            questions.append(question)
+        return questions
+
+    def expire(self) -> list[QuestionId]:
+        """Forget the oldest questions until the images fit; return those that were still unanswered."""
+        expired = []
+        by_need = sorted(self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q))
+        while self._held.total() > self.size:
+            entry = self._entries.pop(by_need.pop(0))
+            self._held -= Counter(item.id for item in entry.question.members)
+            if entry.status not in _SETTLED:
+                expired.append(entry.question.id)
+        return expired
+
+    def questions(self, status: Status = "open") -> list[Question]:
+        """Return the questions of a status, oldest first."""
+        return [entry.question for entry in self._entries.values() if entry.status == status]
+
+    def status(self, question_id: QuestionId) -> Status:
+        """Return what became of a question."""
+        return self._entry(question_id).status
+
+    def question(self, question_id: QuestionId) -> Question:
+        """Return a question."""
+        return self._entry(question_id).question
+
+    def check(self, answers: Sequence[Answer]) -> None:
+        """Refuse answers to questions that do not exist, cannot be answered so now, or come twice."""
+        seen: set[QuestionId] = set()
+        for answer in answers:
+            entry, allowed = self._entry(answer.question_id), _FROM[type(answer)]
+            if answer.question_id in seen:
+                raise QuestionError(f"question {answer.question_id} comes twice; give one answer per question")
+            if entry.status not in allowed:
+                raise QuestionError(
+                    f"question {answer.question_id} is {entry.status}; {type(answer).__name__.lower()} needs one "
+                    f"that is {' or '.join(allowed)}"
+                )
+            if isinstance(answer, Split):
+                _check_parts(entry.question, answer)
+            seen.add(answer.question_id)
+
+    def settle(self, question_id: QuestionId, class_id: ClassId) -> Question:
+        """Note a question's class and return it."""
+        entry = self._entry(question_id)
+        entry.status, entry.class_id = "answered", class_id
+        return entry.question
+
+    def mark(self, question_id: QuestionId, status: Status) -> tuple[Question, ClassId | None]:
+        """Note what became of a question; return it and the class it had been given."""
+        entry = self._entry(question_id)
+        before, entry.status, entry.class_id = entry.class_id, status, None
+        return entry.question, before
+
+    def state(self) -> State:
+        """Return all questions."""
+        members = [item for e in self._entries.values() for item in e.question.members]
+        return {
+            "last_id": self._last_id,
+            "members": pack(members),
+            "entries": [
+                {
+                    "id": e.question.id,
+                    "position": e.question.position,
+                    "members": len(e.question.members),
+                    "representative": e.question.members.index(e.question.representative),
+                    "guesses": [list(guess) for guess in e.question.guesses],
+                    "status": e.status,
+                    "class_id": e.class_id,
+                }
+                for e in self._entries.values()
+            ],
+        }
+
+    def restore(self, state: State) -> None:
+        """Take back what `state` returned."""
+        items = unpack(state["members"])
+        self._last_id, self._held, self._entries = state["last_id"], Counter(item.id for item in items), {}
+        for entry in state["entries"]:
+            members, items = tuple(items[: entry["members"]]), items[entry["members"] :]
+            guesses = tuple((class_id, score) for class_id, score in entry["guesses"])
+            representative = members[entry["representative"]]
+            question = Question(entry["id"], entry["position"], representative, members, guesses)
+            self._entries[question.id] = _Entry(question, entry["status"], entry["class_id"])
+
+    def _entry(self, question_id: QuestionId) -> _Entry:
+        if question_id not in self._entries:
+            raise QuestionError(
+                f"no question has the id {question_id!r}; it was never asked, or was forgotten to make room. "
+                f"{len(self.questions())} are open"
+            )
+        return self._entries[question_id]
+
+
+def _check_parts(question: Question, answer: Split) -> None:
+    if len(question.members) < 2:
+        raise QuestionError(f"question {question.id} has one image only and cannot be split")
+    if not answer.parts:
+        return
+    given = sorted(item_id for part in answer.parts for item_id in part)
+    if len(answer.parts) < 2 or not all(answer.parts) or given != sorted(item.id for item in question.members):
+        raise QuestionError(
+            f"the parts of question {question.id} must be at least two, none empty, and hold each of its "
+            f"{len(question.members)} images once; got {len(answer.parts)} parts of {len(given)} images"
+        )

@@ -1,0 +1,1 @@
+"""How csim is measured: data sets, streams, one evaluation loop, tables."""

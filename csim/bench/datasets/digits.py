@@ -1,0 +1,15 @@
+"""scikit-learn's bundled digits: 1,797 handwritten ones, 8×8, real and offline."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from csim.bench.datasets import DataSet
+
+
+def digits() -> DataSet:
+    """Return the digits, their 17 shades spread over 0..255."""
+    bunch = load_digits()
+    images = np.rint(bunch.images * (255 / 16)).astype(np.uint8)
+    return DataSet("digits", images, [str(label) for label in bunch.target])

@@ -1,0 +1,119 @@
+"""Engine state ↔ one file: named arrays and JSON in the safetensors format, no pickle.
+
+The header holds the format number, everything that is not an array as JSON, and a sha256 of both that and the
+arrays, because the format itself does not notice a flipped bit. A file that is damaged, foreign or newer is
+refused before anything is built from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from csim.engine import Engine
+from csim.errors import CheckpointError, NotFittedError
+from csim.records import Model, State
+
+FORMAT = 1
+_PARTS = ("head", "discovery", "dialogue", "store", "schedule")
+_ARRAY = "$array"
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def engine_state(engine: Engine) -> State:
+    """Return everything an engine knows, as plain values and arrays."""
+    if engine.model is None:
+        raise NotFittedError("there is no model yet; give labelled images first")
+    parts = {name: getattr(engine, name).state() for name in _PARTS}
+    model = {name: getattr(engine.model, name) for name in Model.__slots__}
+    return {"position": engine.position, "is_stale": engine.is_stale, "model": model, **parts}
+
+
+def restore_engine(engine: Engine, state: State) -> None:
+    """Bring an engine to where `engine_state` found one."""
+    model = state["model"]
+    engine.dialogue.restore(state["dialogue"])
+    engine.install(
+        Model(**model | {"class_ids": tuple(model["class_ids"]), "image_shape": tuple(model["image_shape"])})
+    )
+    for name in _PARTS:
+        getattr(engine, name).restore(state[name])
+    engine.position, engine.is_stale = state["position"], state["is_stale"]
+
+
+def write(path: Path, state: State) -> None:
+    """Write a state to a file; the file is there whole or not at all."""
+    arrays: Arrays = {}
+    text = json.dumps(_take_apart(state, "", arrays))
+    header = {"csim": str(FORMAT), "state": text, "sha256": _digest(text, arrays)}
+    payload = save(arrays, metadata=header)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> State:
+    """Read a state back, or say what is wrong with the file."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            header: Mapping[str, str] = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise CheckpointError(f"there is no file {path}; check the path") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{path} is not a whole csim file ({error}); restore it from a copy") from error
+    if not {"csim", "state", "sha256"} <= set(header) or not header["csim"].isdecimal():
+        raise CheckpointError(f"{path} holds arrays but was not written by csim; give a file made by save()")
+    if int(header["csim"]) > FORMAT:
+        raise CheckpointError(
+            f"{path} has format {header['csim']}, this program knows up to {FORMAT}; install a newer csim"
+        )
+    if _digest(header["state"], arrays) != header["sha256"]:
+        raise CheckpointError(f"{path} is damaged: its content does not match its checksum; restore it from a copy")
+    state: State = _put_together(json.loads(header["state"]), arrays)
+    return state
+
+
+def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401
+    if isinstance(value, np.ndarray):
+        arrays[path] = np.ascontiguousarray(value)
+        return {_ARRAY: path}
+    if isinstance(value, Mapping):
+        return {key: _take_apart(entry, f"{path}/{key}", arrays) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_take_apart(entry, f"{path}/{place}", arrays) for place, entry in enumerate(value)]
+    return value
+
+
+def _put_together(value: Any, arrays: Arrays) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        if set(value) == {_ARRAY}:
+            return arrays[value[_ARRAY]]
+        return {key: _put_together(entry, arrays) for key, entry in value.items()}
+    return [_put_together(entry, arrays) for entry in value] if isinstance(value, list) else value
+
+
+def _digest(text: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

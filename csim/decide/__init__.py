@@ -1,0 +1,1 @@
+"""Stage 3: a vector is given a class, or rejected."""

@@ -1,0 +1,80 @@
+"""The head: scores against thresholds, and out of them a decision.
+
+An image is rejected only if it falls below the threshold of *every* class; otherwise it is given the class
+of highest probability (the paper's prediction rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from csim.decide.scores import fold, one_vs_rest
+from csim.decide.thresholds import Threshold
+from csim.errors import NotFittedError
+from csim.records import ClassId, Decision, Floats, Guesses, Ints, Model, State
+
+
+class Head:
+    """The one-vs-rest layer of the model in use, with a threshold per class."""
+
+    def __init__(self, threshold: Threshold) -> None:
+        self._threshold = threshold
+        self._model: Model | None = None
+        self._columns: list[ClassId | None] = []
+        self.class_ids: tuple[ClassId, ...] = ()
+
+    def install(self, model: Model, current: Callable[[ClassId], ClassId | None]) -> None:
+        """Use a model; `current` tells which class a column's id stands for today, None for none.
+
+        To be called again after a merge or a removal of classes; `calibrate` must come next.
+        """
+        self._model = model
+        self._columns = [current(class_id) for class_id in model.class_ids]
+        self.class_ids = tuple(dict.fromkeys(c for c in self._columns if c is not None))
+
+    def scores(self, vectors: Floats) -> Floats:
+        """Return the probability of each class of `class_ids` for vectors (n, d), (n, K)."""
+        model = self._fitted()
+        return fold(one_vs_rest(vectors, model.weights, model.bias), self._columns, self.class_ids)
+
+    def calibrate(self, vectors: Floats, labels: Ints) -> None:
+        """Fit the thresholds on vectors (m, d) of labelled images, (m,)."""
+        scores = self.scores(vectors)
+        self._threshold.fit({c: scores[labels == c, place] for place, c in enumerate(self.class_ids)})
+
+    def decide(self, scores: Floats) -> list[Decision]:
+        """Accept or reject images by their scores, (n, K)."""
+        if not self.class_ids:
+            return [Decision(None, 0.0, is_accepted=False)] * len(scores)
+        best = scores.argmax(axis=1)
+        accepted = np.any(self._threshold.passes(self.class_ids, scores), axis=1)
+        return [
+            Decision(self.class_ids[place], score, is_accepted)
+            for place, score, is_accepted in zip(
+                best.tolist(), scores.max(axis=1).tolist(), accepted.tolist(), strict=True
+            )
+        ]
+
+    def guesses(self, vectors: Sequence[Floats], most: int = 3) -> list[Guesses]:
+        """Return, for each vector, the classes of highest score; raising `most` lists more of them."""
+        if not vectors:
+            return []
+        return [
+            tuple((self.class_ids[place], float(row[place])) for place in np.argsort(-row)[:most])
+            for row in self.scores(np.stack(vectors))
+        ]
+
+    def state(self) -> State:
+        """Return the thresholds; the model is saved on its own."""
+        return self._threshold.state()
+
+    def restore(self, state: State) -> None:
+        """Take back thresholds, after `install`."""
+        self._threshold.restore(state)
+
+    def _fitted(self) -> Model:
+        if self._model is None:
+            raise NotFittedError("there is no model yet; install() one first")
+        return self._model

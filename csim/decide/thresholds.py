@@ -1,0 +1,163 @@
+"""Acceptance thresholds: how low a score may fall before an image counts as unknown.
+
+A threshold is fitted on scores of labelled images, class by class, and then says, for each class,
+whether a score is high enough. The head accepts an image if *any* class passes.
+
+`QuantileThreshold` is the default and wants held-out scores. `MeanBoundThreshold` is the rule of the
+CSIM paper, fitted on the stored images: it bounds the mean score, so it rejects far more than it seems to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from scipy.stats import t as student
+
+from csim.errors import NotFittedError, SettingsError
+from csim.records import Bools, ClassId, Floats, State
+
+
+class Threshold(Protocol):
+    """A rule that says which scores are high enough."""
+
+    def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
+        """Set each class's threshold from its own images' scores for it; any earlier fit is forgotten."""
+        ...
+
+    def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
+        """Tell which scores, (n, K) with a column per class, are high enough for their class."""
+        ...
+
+    def state(self) -> State:
+        """Return the fitted values."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Take back what `state` returned."""
+        ...
+
+
+class QuantileThreshold:
+    """Accept at least a chosen share of every known class.
+
+    The threshold of a class is the k-th smallest of its n held-out scores, with
+    k = floor((1 - keep) * (n + 1)). A future image of the class is then accepted with probability
+    `keep` or more, whatever the distribution, as long as it is drawn like the held-out ones
+    (split-conformal prediction).
+
+    With so few scores that k = 0, keeping the promise would mean to accept everything, and since one
+    passing class is enough, that would switch rejection off for all. Such a young class borrows the
+    threshold of all classes' scores taken together.
+
+    Parameters
+    ----------
+    keep
+        Share of known images to accept, between 0 and 1. Raising it spends fewer labels on
+        known images and lets more unknown ones through.
+
+    Examples
+    --------
+    Class 3 scores high and class 7 low, so 0.5 is too little for one and enough for the other.
+
+    >>> threshold = QuantileThreshold(keep=0.75)
+    >>> threshold.fit({3: [0.7, 0.8, 0.9], 7: [0.2, 0.4, 0.6]})
+    >>> threshold.passes([3, 7], np.array([[0.5, 0.5]]))
+    array([[False,  True]])
+    """
+
+    def __init__(self, *, keep: float = 0.95) -> None:
+        if not 0 < keep < 1:
+            raise SettingsError(f"keep must lie between 0 and 1, got {keep}")
+        self.keep = keep
+        self._lowest: dict[ClassId, float] = {}
+
+    def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
+        """Set each class's threshold from scores of images it was not trained on."""
+        pooled = self._kth_smallest([score for own in scores.values() for score in own])
+        self._lowest = {c: self._kth_smallest(own, young=pooled) for c, own in scores.items()}
+
+    def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
+        """Tell which scores, (n, K) with a column per class, are high enough for their class."""
+        return scores >= _lookup(self._lowest, class_ids)
+
+    def state(self) -> State:
+        """Return the fitted thresholds."""
+        return _to_state(self._lowest)
+
+    def restore(self, state: State) -> None:
+        """Take back fitted thresholds."""
+        self._lowest = _from_state(state)
+
+    def _kth_smallest(self, scores: Sequence[float] | Floats, young: float = -math.inf) -> float:
+        k = math.floor((1 - self.keep) * (len(scores) + 1) + 1e-9)  # 0.1 * 10 is just below 1
+        return float(np.sort(np.asarray(scores))[k - 1]) if k else young
+
+
+class MeanBoundThreshold:
+    """The paper's rule: the lower confidence bound of a class's mean score, by Student's t.
+
+    T(c) = mean - t(α, n-1) · s/√n over the stored images of c. With n = 200 this lies about 0.12 standard
+    deviations under the mean, so a large share of known images is rejected by design. A class with fewer
+    than two images has the threshold 0.5.
+
+    Parameters
+    ----------
+    alpha
+        Chance that the true mean lies below the bound, between 0 and 0.5. Raising it lifts the threshold
+        towards the mean and rejects more.
+
+    Examples
+    --------
+    The mean is 0.8, s = 0.1, t(0.05, 2) = 2.92, so the bound is 0.8 - 2.92 · 0.1/√3 = 0.631.
+
+    >>> threshold = MeanBoundThreshold(alpha=0.05)
+    >>> threshold.fit({3: [0.7, 0.8, 0.9]})
+    >>> threshold.passes([3], np.array([[0.630], [0.632]]))
+    array([[False],
+           [ True]])
+    """
+
+    def __init__(self, *, alpha: float = 0.05) -> None:
+        if not 0 < alpha <= 0.5:
+            raise SettingsError(f"alpha must lie between 0 and 0.5, got {alpha}")
+        self.alpha = alpha
+        self._lowest: dict[ClassId, float] = {}
+
+    def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
+        """Set each class's threshold from scores of its stored images."""
+        self._lowest = {c: self._mean_bound(np.asarray(own, float)) for c, own in scores.items()}
+
+    def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
+        """Tell which scores, (n, K) with a column per class, are high enough for their class."""
+        return scores >= _lookup(self._lowest, class_ids)
+
+    def state(self) -> State:
+        """Return the fitted thresholds."""
+        return _to_state(self._lowest)
+
+    def restore(self, state: State) -> None:
+        """Take back fitted thresholds."""
+        self._lowest = _from_state(state)
+
+    def _mean_bound(self, scores: Floats) -> float:
+        if len(scores) < 2:
+            return 0.5
+        t = student.ppf(1 - self.alpha, df=len(scores) - 1)
+        return float(scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores)))
+
+
+def _lookup(lowest: Mapping[ClassId, float], class_ids: Sequence[ClassId]) -> Floats:
+    if unknown := set(class_ids) - set(lowest):
+        raise NotFittedError(f"no threshold for class {min(unknown)}; fit() with its scores")
+    return np.array([lowest[c] for c in class_ids], np.float64)
+
+
+def _to_state(lowest: Mapping[ClassId, float]) -> State:
+    return {"class_ids": list(lowest), "lowest": np.array(list(lowest.values()), np.float64)}
+
+
+def _from_state(state: State) -> dict[ClassId, float]:
+    return dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))

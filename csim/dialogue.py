@@ -1,0 +1,164 @@
+"""What a person's words do to questions, classes and stored images, which always change together.
+
+The engine asks and hears through it. Everything is checked before anything changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from csim.ask.catalogue import Catalogue
+from csim.ask.ledger import Ledger
+from csim.errors import ClassError
+from csim.records import (
+    AddClass,
+    Answer,
+    Asked,
+    ClassAdded,
+    ClassesMerged,
+    ClassId,
+    ClassRemoved,
+    ClassRenamed,
+    Correct,
+    Divided,
+    Edit,
+    Event,
+    Expired,
+    Group,
+    Guesses,
+    Item,
+    Labelled,
+    MergeClasses,
+    Named,
+    Question,
+    QuestionId,
+    RemoveClass,
+    RenameClass,
+    Revised,
+    Skip,
+    Skipped,
+    Split,
+    State,
+    Undo,
+    Undone,
+)
+from csim.store.class_store import ClassStore
+
+
+class Dialogue:
+    """The ledger, the catalogue and the store, kept in step."""
+
+    def __init__(self, ledger: Ledger, catalogue: Catalogue, store: ClassStore) -> None:
+        self.ledger = ledger
+        self.catalogue = catalogue
+        self.store = store
+
+    def class_id(self, name: str) -> ClassId:
+        """Return the id of a class by its name."""
+        class_id = self.catalogue.find(name)
+        if class_id is None:
+            raise ClassError(f"no class is called {name!r}; the names are {', '.join(self.catalogue.names().values())}")
+        return class_id
+
+    def members(self, answer: Answer) -> tuple[Item, ...]:
+        """Return the images that an answer speaks of."""
+        return self.ledger.question(answer.question_id).members
+
+    def ask(self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Event]:
+        """Open a question for each group."""
+        asked: list[Event] = [Asked(position, q) for q in self.ledger.open(groups, guesses, position)]
+        return asked + [Expired(position, question_id) for question_id in self.ledger.expire()]
+
+    def check(self, answers: Sequence[Answer]) -> None:
+        """Refuse answers of which one cannot be taken."""
+        self.ledger.check(answers)
+        for answer in answers:
+            if isinstance(answer, Named | Correct):
+                self.catalogue.find(answer.name)
+
+    def hear(self, answer: Named | Correct | Undo | Skip, position: int) -> list[Event]:
+        """Do what an answer says; it has been checked."""
+        match answer:
+            case Named(question_id, name):
+                class_id, events = self._class_of(name, position)
+                question = self._label(question_id, class_id)
+                told = question.representative.id
+                return events + [
+                    Labelled(position, item.id, class_id, question_id, is_told=item.id == told)
+                    for item in question.members
+                ]
+            case Correct(question_id, name):
+                class_id, events = self._class_of(name, position)
+                _, given = self.ledger.mark(question_id, "undone")
+                question, before = self._label(question_id, class_id), self.catalogue.current(given)
+                events += [Revised(position, item.id, before, class_id) for item in question.members]
+                return events + self._withdraw(before, position)
+            case Undo(question_id):
+                question, given = self.ledger.mark(question_id, "undone")
+                before = self.catalogue.current(given)
+                self.store.remove(item.id for item in question.members)
+                events = [Undone(position, question_id)]
+                events += [Revised(position, item.id, before, None) for item in question.members]
+                return events + self._withdraw(before, position)
+            case Skip(question_id):
+                self.ledger.mark(question_id, "skipped")
+                return [Skipped(position, question_id)]
+
+    def divide(self, answer: Split, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Event]:
+        """Ask about the parts of a question instead of the whole."""
+        self.ledger.mark(answer.question_id, "split")
+        asked = self.ask(groups, guesses, position)
+        into = tuple(event.question.id for event in asked if isinstance(event, Asked))
+        return [Divided(position, answer.question_id, into), *asked]
+
+    def edit(self, change: Edit, position: int) -> list[Event]:
+        """Add, rename, merge or remove a class."""
+        match change:
+            case AddClass(name):
+                class_id = self.catalogue.add(name, is_lasting=True)
+                return [ClassAdded(position, class_id, self.catalogue.names()[class_id])]
+            case RenameClass(class_id, name):
+                self.catalogue.rename(class_id, name)
+                return [ClassRenamed(position, class_id, self.catalogue.names()[class_id])]
+            case MergeClasses(source, target):
+                self.catalogue.merge(source, target)
+                self.store.merge(source, target)
+                return [ClassesMerged(position, source, target)]
+            case RemoveClass(class_id):
+                return self._remove(class_id, position)
+
+    def state(self) -> State:
+        """Return questions and classes; the store is saved on its own."""
+        return {"ledger": self.ledger.state(), "catalogue": self.catalogue.state()}
+
+    def restore(self, state: State) -> None:
+        """Take back what `state` returned."""
+        self.ledger.restore(state["ledger"])
+        self.catalogue.restore(state["catalogue"])
+
+    def _class_of(self, name: str, position: int) -> tuple[ClassId, list[Event]]:
+        class_id = self.catalogue.find(name)
+        if class_id is not None:
+            return class_id, []
+        class_id = self.catalogue.add(name, is_lasting=False)
+        return class_id, [ClassAdded(position, class_id, self.catalogue.names()[class_id])]
+
+    def _label(self, question_id: QuestionId, class_id: ClassId) -> Question:
+        question = self.ledger.settle(question_id, class_id)
+        self.catalogue.support(class_id)
+        for item in question.members:
+            self.store.add(item, class_id, is_told=item.id == question.representative.id)
+        return question
+
+    def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
+        """Take an answer's support from a class; a class with nothing behind it is gone at once."""
+        if class_id is None or not self.catalogue.withdraw(class_id):
+            return []
+        return self._remove(class_id, position)
+
+    def _remove(self, class_id: ClassId, position: int) -> list[Event]:
+        self.catalogue.remove(class_id)
+        items = self.store.items(class_id)
+        self.store.drop(class_id)
+        revised: list[Event] = [Revised(position, item.id, class_id, None) for item in items]
+        return [ClassRemoved(position, class_id), *revised]

@@ -1,0 +1,1 @@
+"""Stage 4: rejected images become groups, each thought to be of one kind."""

@@ -1,0 +1,55 @@
+"""Purification: candidates' vectors fall into groups, each thought to be of one class.
+
+`Dbscan` is the paper's choice: it needs no number of groups and no round shapes. A point that DBSCAN calls
+noise is a group of one. `halve` cuts one group in two, for a person who says that it is mixed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
+
+from csim.records import Floats, Ints
+
+_NOISE = -1
+
+
+class Dbscan:
+    """Density-based groups.
+
+    Parameters
+    ----------
+    eps
+        Two vectors nearer than this are neighbours, between 0 and 2. Raising it joins more into one group:
+        fewer questions, more mixed groups.
+    min_points
+        A group grows through vectors with at least so many neighbours, itself included. Raising it leaves
+        more groups of one.
+    """
+
+    def __init__(self, *, eps: float, min_points: int) -> None:
+        self.eps = eps
+        self.min_points = min_points
+
+    def group(self, vectors: Floats) -> list[Ints]:
+        """Return the indices of each group, those of several members first.
+
+        >>> line = np.array([[0.0], [0.1], [0.2], [5.0]])
+        >>> [group.tolist() for group in Dbscan(eps=0.15, min_points=2).group(line)]
+        [[0, 1, 2], [3]]
+        """
+        if not len(vectors):
+            return []
+        labels = DBSCAN(eps=self.eps, min_samples=self.min_points).fit_predict(vectors)
+        groups = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+        return groups + [np.array([index]) for index in np.flatnonzero(labels == _NOISE)]
+
+
+def halve(vectors: Floats) -> list[Ints]:
+    """Return the indices of two parts, cut so that each is as compact as can be (Ward's criterion).
+
+    >>> [part.tolist() for part in halve(np.array([[0.0], [0.1], [0.9], [1.0]]))]
+    [[0, 1], [2, 3]]
+    """
+    labels = AgglomerativeClustering(n_clusters=2).fit_predict(vectors)
+    return sorted((np.flatnonzero(labels == part) for part in (0, 1)), key=lambda part: int(part[0]))

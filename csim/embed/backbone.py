@@ -1,0 +1,85 @@
+"""What a model is built on: a body of our own that is trained, or a foreign encoder that stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from csim.embed.encoder import NetworkEncoder, to_inputs
+from csim.embed.network import ConvBody, OpenWorldNetwork, UnitLength
+from csim.records import Encoder, Images, Model
+
+
+class Backbone(Protocol):
+    """What comes before the one-vs-rest layer."""
+
+    def inputs(self, images: Images) -> Tensor:
+        """Return what a network on this backbone is trained on, (n, …)."""
+        ...
+
+    def body(self, images: Images, inputs: Tensor) -> ConvBody | UnitLength:
+        """Return a fresh body for such images and inputs."""
+        ...
+
+    def encoder(self, network: OpenWorldNetwork) -> Encoder:
+        """Return what embeds images for a network on this backbone."""
+        ...
+
+    def open(self, model: Model) -> Encoder:
+        """Return what embeds images for a finished model."""
+        ...
+
+
+class OwnBackbone:
+    """Convolutions that are trained; `make_body` makes fresh ones for images of a shape."""
+
+    def __init__(self, make_body: Callable[[tuple[int, ...]], ConvBody], device: torch.device) -> None:
+        self._make_body = make_body
+        self._device = device
+
+    def inputs(self, images: Images) -> Tensor:
+        """Return the images themselves, (n, channels, h, w)."""
+        return to_inputs(images, self._device)
+
+    def body(self, images: Images, inputs: Tensor) -> ConvBody:
+        """Return fresh convolutions."""
+        return self._make_body(images.shape[1:])
+
+    def encoder(self, network: OpenWorldNetwork) -> Encoder:
+        """Return an encoder around the network's body."""
+        assert isinstance(network.body, ConvBody)
+        return NetworkEncoder(network.body, self._device)
+
+    def open(self, model: Model) -> Encoder:
+        """Rebuild the network and return an encoder around its body."""
+        network = OpenWorldNetwork(self._make_body(model.image_shape), model.class_ids)
+        network.continue_from(model.network, model.class_ids)
+        return self.encoder(network)
+
+
+class ForeignBackbone:
+    """A foreign encoder: only the one-vs-rest layer on its vectors is trained."""
+
+    def __init__(self, encoder: Encoder, device: torch.device) -> None:
+        self._encoder = encoder
+        self._device = device
+
+    def inputs(self, images: Images) -> Tensor:
+        """Return the encoder's vectors, (n, d)."""
+        return torch.from_numpy(np.asarray(self._encoder.embed(images), np.float32)).to(self._device)
+
+    def body(self, images: Images, inputs: Tensor) -> UnitLength:
+        """Return a body without weights."""
+        return UnitLength(inputs.shape[1])
+
+    def encoder(self, network: OpenWorldNetwork) -> Encoder:
+        """Return the encoder."""
+        return self._encoder
+
+    def open(self, model: Model) -> Encoder:
+        """Return the encoder."""
+        return self._encoder

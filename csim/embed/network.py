@@ -1,0 +1,171 @@
+"""The Conv-OWC network: images → unit-length vectors → one score per class.
+
+The body learns the metric: convolutions (5×5, stride 1, padding 2), each with ReLU and 2×2 max-pooling, a
+hidden layer of n units, an embedding scaled to unit length. On top of it stands the one-vs-rest layer,
+one logit per class. A body without weights (`UnitLength`) lets the same layer learn on the vectors of a
+foreign encoder.
+
+Two departures from the paper. Convolutions are padded, so that small images survive several layers. And
+the one-vs-rest layer multiplies the cosine by a learned scale: between vectors of unit length a plain
+product stays so small that no probability reaches the 0.99 which the store asks for. The formula,
+P(c|x) = σ(W_c·φ(x) + b_c), stays as it is; the scale is a part of W.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from csim.errors import SettingsError
+from csim.records import ClassId, Floats
+
+
+class ConvBody(nn.Module):
+    """Images, (n, channels, h, w) of 0..1, to vectors of unit length, (n, d).
+
+    Parameters
+    ----------
+    image_shape
+        (h, w) for grey or (h, w, 3) for RGB images, from 8×8 up.
+    conv_layers
+        How many convolutions. Raising it widens what one feature sees and halves the image each time.
+    channels
+        Feature maps per convolution. Raising it sees more kinds of edges, for time in proportion.
+    hidden_units
+        n of the paper. Raising it fits more and costs time and memory.
+    embedding_size
+        Length of a vector. Raising it leaves new classes more room.
+    """
+
+    def __init__(
+        self,
+        image_shape: Sequence[int],
+        *,
+        conv_layers: int,
+        channels: int,
+        hidden_units: int,
+        embedding_size: int,
+    ) -> None:
+        super().__init__()
+        height, width = image_shape[0], image_shape[1]
+        check_layers(height, width, conv_layers)
+        depth = 3 if len(image_shape) == 3 else 1
+        layers: list[nn.Module] = []
+        for _ in range(conv_layers):
+            layers += [nn.Conv2d(depth, channels, kernel_size=5, padding=2), nn.MaxPool2d(2), nn.ReLU()]
+            depth = channels
+        pixels = (height >> conv_layers) * (width >> conv_layers)
+        self.features = nn.Sequential(*layers, nn.Flatten())
+        self.features = self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.hidden = nn.Linear(depth * pixels, hidden_units)
+        self.embedding = nn.Linear(hidden_units, embedding_size)
+        self.size = embedding_size
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return one vector of unit length per image."""
+        inputs = inputs.to(memory_format=torch.channels_last)  # twice as fast on a CPU
+        hidden = functional.relu(self.hidden(self.features(inputs)))
+        return functional.normalize(self.embedding(hidden), dim=1)
+
+
+class UnitLength(nn.Module):
+    """Vectors of any length, (n, d), to unit length: the body under a foreign encoder."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return the inputs, each divided by its length."""
+        return functional.normalize(inputs, dim=1)
+
+
+class OneVsRest(nn.Module):
+    """Vectors of unit length, (n, d), to one logit per class, (n, K)."""
+
+    def __init__(self, size: int, classes: int) -> None:
+        super().__init__()
+        self.directions = nn.Parameter(torch.randn(classes, size) / math.sqrt(size))
+        # The start: a vector along its class's direction scores σ(10 - 5), one across it σ(-5).
+        self.scale = nn.Parameter(torch.tensor(10.0))
+        self.bias = nn.Parameter(torch.full((classes,), -5.0))
+
+    def weights(self) -> Tensor:
+        """Return W, (K, d): the directions at unit length times the scale."""
+        return functional.normalize(self.directions, dim=1) * self.scale
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return W·φ(x) + b."""
+        return functional.linear(vectors, self.weights(), self.bias)
+
+
+class OpenWorldNetwork(nn.Module):
+    """A body and the one-vs-rest layer for `class_ids`, one column per class in that order."""
+
+    def __init__(self, body: ConvBody | UnitLength, class_ids: Sequence[ClassId]) -> None:
+        super().__init__()
+        self.body = body
+        self.class_ids = tuple(class_ids)
+        self.one_vs_rest = OneVsRest(body.size, len(self.class_ids))
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors, (n, d), and logits, (n, K)."""
+        vectors = self.body(inputs)
+        return vectors, self.one_vs_rest(vectors)
+
+    def continue_from(self, arrays: Mapping[str, Floats], class_ids: Sequence[ClassId]) -> None:
+        """Take over an earlier network's weights; a class both know keeps its column, whatever its place."""
+        earlier = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+        state = self.state_dict()
+        for name, tensor in earlier.items():
+            if name not in _PER_CLASS:
+                state[name] = tensor
+        for old, class_id in enumerate(class_ids):
+            if class_id in self.class_ids:
+                new = self.class_ids.index(class_id)
+                for name in _PER_CLASS:
+                    state[name][new] = earlier[name][old]
+        self.load_state_dict(state)
+
+    def arrays(self) -> dict[str, Floats]:
+        """Return a copy of every weight by name."""
+        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+
+
+_PER_CLASS = ("one_vs_rest.directions", "one_vs_rest.bias")
+
+
+def check_layers(height: int, width: int, conv_layers: int) -> None:
+    """Refuse convolution layers that would leave no pixel of an image.
+
+    >>> check_layers(8, 8, 3)
+    >>> check_layers(8, 8, 4)
+    Traceback (most recent call last):
+        ...
+    csim.errors.SettingsError: 4 conv layers leave no pixel of an 8×8 image: ... at most 3
+    """
+    most = int(math.log2(min(height, width)))
+    if conv_layers > most:
+        raise SettingsError(
+            f"{conv_layers} conv layers leave no pixel of an {height}×{width} image: "
+            f"each halves it, so use at most {most}"
+        )
+
+
+def pick_device(name: str) -> torch.device:
+    """Return the device of that name; "auto" is a GPU if there is one.
+
+    >>> pick_device("cpu")
+    device(type='cpu')
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise SettingsError(f'device must be "auto" or a name torch knows, got {name!r}') from error

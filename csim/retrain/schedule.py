@@ -1,0 +1,62 @@
+"""When to train anew, and on what (the paper's two update conditions).
+
+A new model is due when a class that the model does not know has come out of purification and has more than
+S_update stored images. It is trained on all classes with more than S_update images. Classes that the model
+knows stay, however few their images: the paper, with 1,000 warm-up images a class, never meets that case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from csim.records import ClassId, Images, Ints, Job, State
+from csim.store.class_store import ClassStore
+
+_FEWEST = 2  # images of a class that one can learn from
+
+
+class Schedule:
+    """Decides when a job is due; one at a time.
+
+    Parameters
+    ----------
+    update_size
+        S_update. Raising it learns a new class later and from more images.
+    seed
+        Each job's own seed is drawn from it and the job's version.
+    """
+
+    def __init__(self, *, update_size: int, seed: int) -> None:
+        self.update_size = update_size
+        self._seed = seed
+        self._version = 0  # of the newest job
+        self._is_pending = False
+
+    def due(self, store: ClassStore, known: Sequence[ClassId]) -> Job | None:
+        """Return the job to do now, if any; `known` are the classes of the model in use."""
+        learnable = [c for c in store.class_ids() if c not in known and store.count(c) > self.update_size]
+        if self._is_pending or not learnable:
+            return None
+        staying = [c for c in known if store.count(c) >= _FEWEST]
+        return self.job(*store.examples(sorted(staying + learnable)))
+
+    def job(self, images: Images, labels: Ints) -> Job:
+        """Return a job on given examples; it counts as pending until `done`."""
+        self._version += 1
+        self._is_pending = True
+        seed = np.random.SeedSequence([self._seed, self._version]).generate_state(1)[0]
+        return Job(self._version, int(seed), images, labels)
+
+    def done(self) -> None:
+        """Note that the job's model is in use."""
+        self._is_pending = False
+
+    def state(self) -> State:
+        """Return how far it has come."""
+        return {"version": self._version, "is_pending": self._is_pending}
+
+    def restore(self, state: State) -> None:
+        """Take back what `state` returned."""
+        self._version, self._is_pending = state["version"], state["is_pending"]

@@ -1,0 +1,198 @@
+"""All that can be tuned, in one frozen dataclass, and the presets.
+
+`Settings()` is the default preset: the paper's method with the improvements that cost nothing.
+`Settings.paper()` reproduces the paper. Both run through the same engine and the same parts.
+The comment above a field gives the paper's symbol, if it has one, and the reason for the default.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_type_hints
+
+from csim.errors import SettingsError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that can be tuned.
+
+    Raises
+    ------
+    SettingsError
+        If a value lies outside its range; the message names it.
+
+    Examples
+    --------
+    >>> Settings(buffer_size=500).buffer_size
+    500
+    >>> Settings.paper().threshold
+    'mean-bound'
+    """
+
+    # -- embed: the network
+    # One layer is the paper's choice: a second gained it nothing and doubled its training time.
+    # Raising it gives larger receptive fields and slower training; each layer halves the image.
+    conv_layers: int = 1
+    # The paper does not say. More channels see more kinds of edges and cost time in proportion.
+    channels: int = 20
+    # n. Below 100 the paper loses accuracy; above 200 it only gains cost.
+    hidden_units: int = 200
+    # d'. The paper does not say. A larger embedding leaves more room for new classes.
+    embedding_size: int = 200
+
+    # -- embed: the loss
+    # γ. Raising it pushes classes farther apart; above 1 the paper overfits.
+    margin: float = 1.0
+    # β, the weight of the triplet loss. Chosen on validation images of Fashion-MNIST (docs/training.md).
+    # Raising it tightens groups and costs closed-set accuracy.
+    beta: float = 0.05
+    # Which triplets count: every one of positive loss is the reading of the paper that learns.
+    mining: Literal["all-positive", "batch-hard", "literal"] = "all-positive"
+    # How images weigh in the cross-entropy: "triplets" is the paper's objective, each by how many
+    # triplets it stands in; "even" is the plain mean, which treats rare and common classes alike.
+    class_loss: Literal["triplets", "even"] = "even"
+
+    # -- embed: training
+    # S_mini. Larger batches hold more triplets and take fewer steps.
+    batch_size: int = 64
+    # n_e. More epochs fit the store better and take longer in proportion.
+    epochs: int = 10
+    # For Adam. Raising it learns faster until it no longer settles.
+    learning_rate: float = 1e-3
+    # "balanced" draws every class equally often, so that a young class is not drowned.
+    batches: Literal["plain", "balanced"] = "balanced"
+    # Continue from the model before instead of starting anew: old classes keep what they know.
+    warm_start: bool = True
+    # "auto" takes a GPU if there is one; else any name that torch knows.
+    device: str = "auto"
+
+    # -- decide
+    # "quantile" keeps a promise about known images; "mean-bound" is the paper's Student bound.
+    threshold: Literal["quantile", "mean-bound"] = "quantile"
+    # For "quantile": the share of known images to accept. Raising it spends fewer labels on known images
+    # and lets more unknown ones through.
+    keep: float = 0.95
+    # For "quantile": the share of labelled images kept out of training to measure scores on.
+    # Raising it makes the promise steadier and the training set smaller.
+    hold_out: float = 0.1
+    # For "mean-bound": α. Raising it lifts the threshold towards the mean and rejects more.
+    alpha: float = 0.05
+
+    # -- discover
+    # S_B. A larger buffer shows more of a new class at once and answers later.
+    buffer_size: int = 1000
+    # Purify when the oldest candidate is this many images old, so that a slow stream need not wait for a
+    # full buffer; 0 waits for ever, as the paper does.
+    patience: int = 2000
+    # DBSCAN's radius. Raising it joins more candidates into one question and risks mixed groups.
+    eps: float = 0.2
+    # DBSCAN's minPts. Raising it leaves more candidates as groups of one, each asked on its own.
+    min_points: int = 3
+    # Who stands for a group: the most central member is typical, a random one is the paper's.
+    representative: Literal["medoid", "random"] = "medoid"
+
+    # -- ask
+    # Images kept for open and recent questions. Raising it lets answers and undos come later, for memory.
+    ledger_size: int = 10_000
+
+    # -- store
+    # S_D, images kept per class. Raising it remembers longer and trains longer.
+    store_size: int = 200
+    # T_D. An accepted image scoring above it is stored under its predicted class. Raising it stores fewer
+    # and surer ones.
+    store_score: float = 0.99
+    # "protect-told" never gives up a label that a person told for a predicted one.
+    eviction: Literal["protect-told", "oldest"] = "protect-told"
+
+    # -- retrain
+    # S_update. A new class is learned once it has more stored images. Raising it learns later and better.
+    update_size: int = 100
+
+    # The seed of everything that draws: representatives, initial weights, batches.
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if name in _RANGES:
+                _check_number(name, value, kind)
+            elif (choices := get_args(kind)) and value not in choices:
+                raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+        if self.ledger_size < self.buffer_size:
+            raise SettingsError(
+                f"ledger_size must be at least buffer_size ({self.buffer_size}), got {self.ledger_size}: "
+                "a full buffer becomes questions at once"
+            )
+        if self.update_size >= self.store_size:
+            raise SettingsError(
+                f"update_size must be less than store_size ({self.store_size}), got {self.update_size}: "
+                "a class is learned once it has more than update_size stored images"
+            )
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Settings:  # noqa: ANN401
+        """Return the preset that reproduces the paper, with `changes` on top."""
+        return cls(**(_PAPER | changes))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """Return the settings that `to_dict` wrote.
+
+        >>> Settings.from_dict(Settings(seed=7).to_dict()).seed
+        7
+        """
+        if unknown := set(values) - {f.name for f in dataclasses.fields(cls)}:
+            raise SettingsError(f"no setting is called {min(unknown)!r}; see docs/settings.md for the list")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all settings as plain values."""
+        return dataclasses.asdict(self)
+
+
+_PAPER: dict[str, Any] = {
+    "class_loss": "triplets",
+    "batches": "plain",
+    "warm_start": False,
+    "threshold": "mean-bound",
+    "patience": 0,
+    "representative": "random",
+    "eviction": "oldest",
+}
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "conv_layers": (0, 16),
+    "channels": (1, 4096),
+    "hidden_units": (1, 10**6),
+    "embedding_size": (2, 10**6),
+    "margin": (0, 100),
+    "beta": (0, 1000),
+    "batch_size": (2, 10**6),
+    "epochs": (1, 10**6),
+    "learning_rate": (1e-9, 10),
+    "keep": (1e-6, 1 - 1e-6),
+    "hold_out": (0.01, 0.5),
+    "alpha": (1e-6, 0.5),
+    "buffer_size": (1, 10**9),
+    "patience": (0, 10**9),
+    "eps": (1e-6, 2),
+    "min_points": (1, 10**9),
+    "ledger_size": (1, 10**9),
+    "store_size": (2, 10**9),
+    "store_score": (0, 1),
+    "update_size": (1, 10**9),
+    "seed": (0, 2**62),
+}
+
+
+def _check_number(name: str, value: object, kind: type) -> None:
+    allowed = int if kind is int else (int, float)
+    if isinstance(value, bool) or not isinstance(value, allowed):
+        wanted = "a whole number" if kind is int else "a number"
+        raise SettingsError(f"{name} must be {wanted}, got {value!r}")
+    low, high = _RANGES[name]
+    if not low <= value <= high:  # also false for NaN
+        raise SettingsError(f"{name} must lie between {low:g} and {high:g}, got {value!r}")

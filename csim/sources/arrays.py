@@ -1,0 +1,93 @@
+"""Images as arrays: one form inside, several accepted, everything else refused with a reason.
+
+Inside, a batch is uint8, (n, h, w) for grey and (n, h, w, 3) for RGB, 0 to 255, from 8×8 up. NumPy arrays (or
+lists of them) of any number type are taken if their values lie in 0..255. PyTorch tensors follow PyTorch's own
+custom: channels first, and values of 0..1 if they are floating-point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from csim.errors import InputError
+from csim.records import Images
+
+SMALLEST = 8  # pixels a side
+
+
+def check_images(images: object, shape: Sequence[int] | None = None) -> Images:
+    """Return a batch in the one form, or say why not.
+
+    Parameters
+    ----------
+    images
+        An array or tensor of one image per first index, or a sequence of single images.
+    shape
+        What each image's shape must be, once that is known.
+
+    Examples
+    --------
+    >>> check_images(np.zeros((2, 8, 8, 1))).shape
+    (2, 8, 8)
+    >>> check_images(np.full((1, 8, 8), 300.0))
+    Traceback (most recent call last):
+        ...
+    csim.errors.InputError: pixel values must lie between 0 and 255, these reach from 300 to 300; scale them
+    """
+    batch = _to_array(images)
+    if batch.size == 0:
+        return np.zeros((0, *(shape or (SMALLEST, SMALLEST))), np.uint8)
+    if batch.ndim == 4 and batch.shape[3] == 1:
+        batch = batch[..., 0]
+    _check_shape(batch.shape, shape)
+    return batch if batch.dtype == np.uint8 else _to_bytes(batch)
+
+
+def _to_array(images: object) -> npt.NDArray[Any]:
+    if hasattr(images, "detach"):
+        return _from_tensor(images)
+    if isinstance(images, Sequence) and any(hasattr(image, "detach") for image in images):
+        return np.stack([_from_tensor(image)[0] for image in images])
+    try:
+        batch = np.asarray(images)
+    except ValueError as error:
+        raise InputError(f"all images of a batch must have one shape; resize them first ({error})") from error
+    if batch.dtype.kind not in "uifb" or batch.dtype == object:
+        raise InputError(f"images must be arrays of numbers, got {batch.dtype}; decode files before")
+    return batch
+
+
+def _from_tensor(tensor: Any) -> npt.NDArray[Any]:  # noqa: ANN401
+    array: npt.NDArray[Any] = np.asarray(tensor.detach().cpu().numpy())
+    if array.dtype.kind == "f":
+        array = array * 255
+    if array.ndim == 3 and array.shape[0] in (1, 3):
+        array = array[None]
+    if array.ndim == 4 and array.shape[1] in (1, 3):
+        array = np.moveaxis(array, 1, 3)
+    return array
+
+
+def _check_shape(shape: tuple[int, ...], wanted: Sequence[int] | None) -> None:
+    if len(shape) not in (3, 4) or (len(shape) == 4 and shape[3] != 3):
+        raise InputError(
+            f"a batch must be (n, h, w) for grey or (n, h, w, 3) for RGB images, got {shape}; "
+            "a single image needs a first axis of 1"
+        )
+    if wanted is not None and shape[1:] != tuple(wanted):
+        raise InputError(f"this stream's images are {tuple(wanted)}, got {shape[1:]}; resize or convert them")
+    if min(shape[1:3]) < SMALLEST:
+        raise InputError(f"images must be at least {SMALLEST}×{SMALLEST} pixels, got {shape[1]}×{shape[2]}")
+
+
+def _to_bytes(batch: npt.NDArray[Any]) -> Images:
+    low, high = batch.min(), batch.max()
+    if np.isnan(low) or np.isnan(high):
+        raise InputError("pixel values must be numbers, some are NaN; look at how the images were read")
+    if low < 0 or high > 255:
+        raise InputError(f"pixel values must lie between 0 and 255, these reach from {low:g} to {high:g}; scale them")
+    return np.rint(batch.astype(np.float64)).astype(np.uint8)

@@ -1,0 +1,1 @@
+"""Stage 6: labelled images, by class, for the next training."""
