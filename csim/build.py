@@ -14,7 +14,7 @@ from csim.decide.thresholds import MeanBoundThreshold, QuantileThreshold
 from csim.dialogue import Dialogue
 from csim.discover.buffer import Buffer
 from csim.discover.discovery import Discovery
-from csim.discover.purify import Dbscan
+from csim.discover.purify import AdaptiveDbscan, Dbscan
 from csim.discover.representative import Medoid, RandomMember
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
@@ -65,7 +65,9 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         evidence=held_out if is_held_out else stored,
         discovery=Discovery(
             Buffer(settings.buffer_size, settings.patience),
-            Dbscan(eps=settings.eps, min_points=settings.min_points),
+            Dbscan(eps=settings.eps, min_points=settings.min_points)
+            if settings.grouping == "dbscan"
+            else AdaptiveDbscan(core_share=settings.core_share, min_points=settings.min_points),
             Medoid() if settings.representative == "medoid" else RandomMember(np.random.default_rng(settings.seed)),
         ),
         dialogue=Dialogue(Ledger(settings.ledger_size), Catalogue(), store),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from csim.discover.buffer import Buffer
-from csim.discover.purify import Dbscan, halve
+from csim.discover.purify import Clustering, halve
 from csim.discover.representative import Representative
 from csim.records import Encoder, Floats, Group, Ints, Item, State, stack
 
@@ -18,7 +18,7 @@ from csim.records import Encoder, Floats, Group, Ints, Item, State, stack
 class Discovery:
     """The buffer, what groups it, and what chooses who stands for a group."""
 
-    def __init__(self, buffer: Buffer, clustering: Dbscan, representative: Representative) -> None:
+    def __init__(self, buffer: Buffer, clustering: Clustering, representative: Representative) -> None:
         self._buffer = buffer
         self._clustering = clustering
         self._representative = representative

@@ -1,0 +1,32 @@
+# make demo   the main job on real data, set-up included
+# make test   every check and test, set-up included
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CSIM_DATA ?= $(firstword $(wildcard data ../shared/data))
+export CSIM_DATA
+
+.PHONY: demo test install clean
+
+demo: install
+	$(BIN)/csim demo
+
+test: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "csim needs Python 3.11 or newer"'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[all,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV)
