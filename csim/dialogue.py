@@ -98,7 +98,8 @@ class Dialogue:
                 before = self.catalogue.current(given)
                 self.store.remove(item.id for item in question.members)
                 events = [Undone(position, question_id)]
-                events += [Revised(position, item.id, before, None) for item in question.members]
+                if before is not None:  # the class may be gone already
+                    events += [Revised(position, item.id, before, None) for item in question.members]
                 return events + self._withdraw(before, position)
             case Skip(question_id):
                 self.ledger.mark(question_id, "skipped")

@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+
+from csim.ask.ledger import Ledger
+from csim.errors import QuestionError, SettingsError
+from csim.records import Correct, Group, Item, Named, Skip, Split, Undo
+
+ANSWERS = {
+    "named": lambda q: Named(q, "heron"),
+    "skip": Skip,
+    "split": Split,
+    "undo": Undo,
+    "correct": lambda q: Correct(q, "crane"),
+}
+APPLIES = {
+    "open": {"named", "skip", "split"},
+    "skipped": {"named", "split"},
+    "undone": {"named", "skip", "split"},
+    "answered": {"undo", "correct"},
+    "split": set(),
+}
+
+
+def group(*ids: str) -> Group:
+    members = tuple(Item(item_id, 1, np.full((8, 8), len(item_id), np.uint8)) for item_id in ids)
+    return Group(members, members[-1], np.zeros(2))
+
+
+def ledger_with(*groups: Group, size: int = 100) -> Ledger:
+    ledger = Ledger(size)
+    ledger.open(groups, [((0, 0.7), (1, 0.1))] * len(groups), position=5)
+    return ledger
+
+
+def bring_to(ledger: Ledger, question_id: int, status: str) -> None:
+    if status == "answered":
+        ledger.settle(question_id, 3)
+    elif status != "open":
+        ledger.mark(question_id, status)
+
+
+def test_questions_are_numbered_and_open():
+    ledger = ledger_with(group("a", "b"), group("c"))
+    assert [(q.id, q.position, q.representative.id) for q in ledger.questions()] == [(1, 5, "b"), (2, 5, "c")]
+    assert ledger.questions()[0].guesses == ((0, 0.7), (1, 0.1))
+
+
+@pytest.mark.parametrize("status", APPLIES)
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_an_answer_applies_only_from_the_states_in_the_drawing(status, kind):
+    ledger = ledger_with(group("a", "b"))
+    bring_to(ledger, 1, status)
+    answer = ANSWERS[kind](1)
+    if kind in APPLIES[status]:
+        ledger.check([answer])
+    else:
+        with pytest.raises(QuestionError, match=f"question 1 is {status}"):
+            ledger.check([answer])
+    assert ledger.status(1) == status
+
+
+@pytest.mark.parametrize("question_id", [0, 3, -1, "1"])
+def test_an_unknown_question_is_refused(question_id):
+    with pytest.raises(QuestionError, match="no question has the id"):
+        ledger_with(group("a"), group("b")).check([Named(question_id, "heron")])
+
+
+def test_two_answers_to_one_question_are_refused_together():
+    with pytest.raises(QuestionError, match="comes twice"):
+        ledger_with(group("a", "b")).check([Skip(1), Named(1, "heron")])
+
+
+def test_a_settled_question_remembers_its_class_until_it_is_undone():
+    ledger = ledger_with(group("a", "b"))
+    assert [item.id for item in ledger.settle(1, 3).members] == ["a", "b"]
+    assert ledger.questions("answered")[0].id == 1
+    question, class_id = ledger.mark(1, "undone")
+    assert (question.id, class_id, ledger.status(1)) == (1, 3, "undone")
+
+
+def test_one_image_cannot_be_split():
+    with pytest.raises(QuestionError, match="one image only"):
+        ledger_with(group("a")).check([Split(1)])
+
+
+@pytest.mark.parametrize("parts", [(("a", "b", "c"),), (("a",), ("b",)), (("a", "b"), ("b", "c")), (("a", "b", "c"), ())])
+def test_parts_must_hold_every_image_once(parts):
+    ledger = ledger_with(group("a", "b", "c"))
+    with pytest.raises(QuestionError, match="parts of question 1"):
+        ledger.check([Split(1, parts)])
+    ledger.check([Split(1, (("a", "c"), ("b",)))])
+
+
+def test_room_is_made_by_forgetting_settled_questions_first_and_the_oldest_of_the_rest_next():
+    ledger = ledger_with(group("a", "b"), group("c", "d"), group("e", "f"), size=4)
+    ledger.settle(2, 0)
+    assert ledger.expire() == []
+    assert [q.id for q in ledger.questions()] == [1, 3]
+    ledger.open([group("g", "h")], [()], position=9)
+    assert ledger.expire() == [1]
+    assert [q.id for q in ledger.questions()] == [3, 4]
+    assert "a" not in ledger
+    assert "e" in ledger
+
+
+def test_an_image_in_a_split_question_and_its_part_is_held_until_both_are_gone():
+    ledger = ledger_with(group("a", "b"))
+    ledger.mark(1, "split")
+    ledger.open([group("a"), group("b")], [(), ()], position=9)
+    ledger.size = 2
+    assert ledger.expire() == []
+    assert "a" in ledger
+    assert "b" in ledger
+
+
+def test_state_survives_a_round_trip():
+    ledger = ledger_with(group("a", "b"), group("c"), group("d"))
+    ledger.settle(1, 4)
+    ledger.mark(2, "skipped")
+    again = Ledger(100)
+    again.restore(ledger.state())
+    assert [again.status(q) for q in (1, 2, 3)] == ["answered", "skipped", "open"]
+    assert again.questions("answered") == ledger.questions("answered")
+    assert again.questions("answered")[0].representative.image.tolist() == [[1] * 8] * 8
+    assert again.mark(1, "undone")[1] == 4
+    assert again.open([group("z")], [()], position=9)[0].id == 4
+
+
+def test_a_ledger_without_room_is_refused():
+    with pytest.raises(SettingsError):
+        Ledger(0)

@@ -1,0 +1,33 @@
+"""What several tests share. The folder stands on the path, so that tests can import modules beside this one."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from sklearn.datasets import load_digits
+
+from csim.records import Item
+
+# The same examples in every run; a slow machine is no failure.
+settings.register_profile("csim", derandomize=True, deadline=None, database=None)
+settings.load_profile("csim")
+
+
+@pytest.fixture(scope="session")
+def make_item() -> Callable[..., Item]:
+    """Return a maker of items: by default a flat image whose shade tells the position."""
+
+    def make(item_id: str, position: int = 0, image: np.ndarray | None = None) -> Item:
+        return Item(item_id, position, np.full((8, 8), position % 256, np.uint8) if image is None else image)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def some_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Return scikit-learn's digits 0 to 4, (901, 8, 8) of bytes, and their labels; read-only."""
+    bunch = load_digits(n_class=5)
+    images = np.rint(bunch.images * (255 / 16)).astype(np.uint8)
+    images.flags.writeable = False
+    return images, bunch.target

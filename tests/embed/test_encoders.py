@@ -1,0 +1,161 @@
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from csim.embed import encoder as encoder_module
+from csim.embed.backbone import ForeignBackbone, OwnBackbone
+from csim.embed.encoder import CustomEncoder, NetworkEncoder, to_inputs
+from csim.embed.network import ConvBody, OpenWorldNetwork, UnitLength
+from csim.embed.training import seeded
+from csim.errors import InputError
+from csim.records import Model
+
+CPU = torch.device("cpu")
+make_body = partial(ConvBody, conv_layers=1, channels=3, hidden_units=9, embedding_size=5)
+
+
+class Returning:
+    """A foreign encoder that returns what it was made with, whatever the images."""
+
+    def __init__(self, vectors):
+        self.vectors = vectors
+
+    def embed(self, images):
+        return self.vectors
+
+
+class Shades:
+    """A foreign encoder: an image's mean and spread, one image at a time."""
+
+    def embed(self, images):
+        return np.array([[image.mean(), image.std()] for image in images])
+
+
+def draw_images(count, shape=(8, 8), seed=0):
+    return np.random.default_rng(seed).integers(0, 256, (count, *shape), dtype=np.uint8)
+
+
+def make_encoder(shape=(8, 8)):
+    with seeded(0):
+        return NetworkEncoder(make_body(shape), CPU)
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (9, 10, 3)])
+def test_inputs_are_the_pixels_from_0_to_1_with_channels_first(shape):
+    images = draw_images(2, shape)
+    inputs = to_inputs(images, CPU)
+    assert inputs.dtype == torch.float32
+    for n, y, x in [(0, 0, 0), (1, 3, 7), (1, 7, 2)]:
+        assert inputs[n, :, y, x].tolist() == pytest.approx(np.atleast_1d(images[n, y, x]) / 255)
+
+
+def test_chunks_do_not_change_the_vectors(monkeypatch):
+    images = draw_images(23)
+    whole = make_encoder().embed(images)
+    monkeypatch.setattr(encoder_module, "_CHUNK", 4)
+    assert make_encoder().embed(images) == pytest.approx(whole, abs=1e-6)
+
+
+def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
+    images = draw_images(encoder_module._CHUNK + 3)
+    encoder = make_encoder()
+    vectors = encoder.embed(images)
+    for place in (0, encoder_module._CHUNK - 1, encoder_module._CHUNK, len(images) - 1):
+        assert vectors[place] == pytest.approx(encoder.embed(images[place : place + 1])[0], abs=1e-6)
+
+
+def test_vectors_are_float32_of_unit_length():
+    for vectors in (make_encoder().embed(draw_images(6)), CustomEncoder(Shades()).embed(draw_images(6))):
+        assert vectors.dtype == np.float32
+        assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
+
+
+def test_a_foreign_encoders_vectors_keep_their_direction():
+    images = draw_images(4)
+    expected = [[image.mean(), image.std()] / np.hypot(image.mean(), image.std()) for image in images]
+    assert CustomEncoder(Shades()).embed(images) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e-6, 1e6, 1e25])
+def test_foreign_vectors_of_any_finite_size_come_to_unit_length(size):
+    vectors = CustomEncoder(Returning(np.array([[3.0, 4.0]]) * size)).embed(draw_images(1))
+    assert vectors == pytest.approx(np.array([[0.6, 0.8]]), rel=1e-5)
+
+
+def test_a_foreign_vector_of_zeros_stays_finite():
+    assert np.isfinite(CustomEncoder(Returning(np.zeros((2, 3)))).embed(draw_images(2))).all()
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 4), (4, 4), (3, 2, 2), ()])
+def test_a_foreign_encoder_must_give_one_vector_per_image(shape):
+    with pytest.raises(InputError, match=r"one vector per image, \(3, d\)"):
+        CustomEncoder(Returning(np.ones(shape))).embed(draw_images(3))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_foreign_encoder_must_give_finite_numbers(bad):
+    vectors = np.ones((3, 2))
+    vectors[1, 1] = bad
+    with pytest.raises(InputError, match="not a finite number"):
+        CustomEncoder(Returning(vectors)).embed(draw_images(3))
+
+
+@pytest.mark.parametrize("vectors", [[[1.0, 2.0], [3.0]], [["a", "b"], ["c", "d"]]])
+def test_what_is_no_array_of_numbers_is_refused_with_our_error(vectors):
+    with pytest.raises(InputError):
+        CustomEncoder(Returning(vectors)).embed(draw_images(2))
+
+
+def test_a_foreign_encoder_may_return_tensors_that_carry_gradients():
+    vectors = torch.tensor([[3.0, 4.0]], requires_grad=True)
+    assert CustomEncoder(Returning(vectors)).embed(draw_images(1)) == pytest.approx(np.array([[0.6, 0.8]]))
+
+
+def test_a_foreign_encoders_own_array_is_neither_edited_nor_handed_on():
+    own = np.array([[3.0, 4.0]], np.float32)
+    vectors = CustomEncoder(Returning(own)).embed(draw_images(1))
+    assert own.tolist() == [[3.0, 4.0]]
+    assert not np.shares_memory(vectors, own)
+
+
+def model_of(network, shape):
+    empty = np.zeros((0, network.body.size), np.float32)
+    head = network.one_vs_rest
+    return Model(
+        version=1,
+        class_ids=network.class_ids,
+        image_shape=shape,
+        network=network.arrays(),
+        weights=head.weights().detach().numpy(),
+        bias=head.bias.detach().numpy(),
+        held_out=empty,
+        held_out_labels=np.zeros(0, np.int64),
+    )
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (8, 9, 3)])
+def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
+    backbone, images = OwnBackbone(make_body, CPU), draw_images(5, shape)
+    inputs = backbone.inputs(images)
+    with seeded(2):
+        network = OpenWorldNetwork(backbone.body(images, inputs), [4, 9])
+    with torch.inference_mode():
+        expected = network.eval()(inputs)[0].numpy()
+    assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-6)
+    assert backbone.open(model_of(network, shape)).embed(images) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_foreign_backbone_trains_on_the_encoders_vectors():
+    encoder = CustomEncoder(Shades())
+    backbone, images = ForeignBackbone(encoder, CPU), draw_images(5)
+    inputs = backbone.inputs(images)
+    body = backbone.body(images, inputs)
+    assert isinstance(body, UnitLength)
+    assert body.size == 2
+    assert inputs.dtype == torch.float32
+    assert inputs.numpy() == pytest.approx(encoder.embed(images))
+    network = OpenWorldNetwork(body, [0, 1])
+    assert backbone.encoder(network) is encoder
+    assert backbone.open(model_of(network, (8, 8))) is encoder

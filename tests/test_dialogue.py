@@ -1,0 +1,176 @@
+import numpy as np
+import pytest
+
+from csim.ask.catalogue import Catalogue
+from csim.ask.ledger import Ledger
+from csim.dialogue import Dialogue
+from csim.errors import ClassError, InputError
+from csim.records import (
+    AddClass,
+    ClassAdded,
+    ClassesMerged,
+    ClassRemoved,
+    ClassRenamed,
+    Correct,
+    Divided,
+    Group,
+    Item,
+    Labelled,
+    MergeClasses,
+    Named,
+    RemoveClass,
+    RenameClass,
+    Revised,
+    Skip,
+    Skipped,
+    Split,
+    Undo,
+    Undone,
+)
+from csim.store.class_store import ClassStore
+from csim.store.eviction import OldestOut
+
+
+def group(*ids: str) -> Group:
+    members = tuple(Item(item_id, 3, np.zeros((8, 8), np.uint8)) for item_id in ids)
+    return Group(members, members[0], np.zeros(2))
+
+
+def dialogue() -> Dialogue:
+    """One class from the warm-up, "old", and two questions: 1 about a and b, 2 about c."""
+    made = Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()))
+    made.edit(AddClass("old"), 0)
+    made.ask([group("a", "b"), group("c")], [(), ()], position=4)
+    return made
+
+
+def stored(made: Dialogue, class_id: int) -> list[str]:
+    return [item.id for item in made.store.items(class_id)]
+
+
+def test_an_answer_labels_the_whole_group_and_adds_the_class():
+    made = dialogue()
+    assert made.hear(Named(1, "heron"), 9) == [
+        ClassAdded(9, 1, "heron"),
+        Labelled(9, "a", 1, 1, is_told=True),
+        Labelled(9, "b", 1, 1, is_told=False),
+    ]
+    assert stored(made, 1) == ["a", "b"]
+
+
+def test_a_second_answer_of_the_same_name_adds_no_class():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    assert made.hear(Named(2, " heron"), 9) == [Labelled(9, "c", 1, 2, is_told=True)]
+
+
+def test_a_skipped_question_can_still_be_answered():
+    made = dialogue()
+    assert made.hear(Skip(2), 9) == [Skipped(9, 2)]
+    assert stored(made, 1) == []
+    made.check([Named(2, "heron")])
+    assert made.hear(Named(2, "heron"), 12)[-1] == Labelled(12, "c", 1, 2, is_told=True)
+
+
+def test_undoing_takes_the_labels_back_and_the_only_answer_takes_the_class_with_it():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    assert made.hear(Undo(1), 20) == [
+        Undone(20, 1),
+        Revised(20, "a", 1, None),
+        Revised(20, "b", 1, None),
+        ClassRemoved(20, 1),
+    ]
+    assert stored(made, 1) == []
+    assert made.catalogue.names() == {0: "old"}
+
+
+def test_undoing_leaves_a_class_that_another_answer_or_the_warm_up_stands_behind():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    made.hear(Named(2, "heron"), 9)
+    assert made.hear(Undo(1), 20) == [Undone(20, 1), Revised(20, "a", 1, None), Revised(20, "b", 1, None)]
+    assert stored(made, 1) == ["c"]
+    made.hear(Correct(2, "old"), 21)
+    made.hear(Undo(2), 22)
+    assert made.catalogue.names() == {0: "old"}
+
+
+def test_an_undone_question_can_be_answered_anew():
+    made = dialogue()
+    made.hear(Named(1, "hern"), 9)
+    made.hear(Undo(1), 10)
+    made.check([Named(1, "heron")])
+    made.hear(Named(1, "heron"), 11)
+    assert stored(made, 2) == ["a", "b"]
+    assert made.catalogue.names() == {0: "old", 2: "heron"}
+
+
+def test_a_correction_moves_all_that_the_answer_had_spread_to():
+    made = dialogue()
+    made.hear(Named(1, "hern"), 9)
+    assert made.hear(Correct(1, "heron"), 30) == [
+        ClassAdded(30, 2, "heron"),
+        Revised(30, "a", 1, 2),
+        Revised(30, "b", 1, 2),
+        ClassRemoved(30, 1),
+    ]
+    assert stored(made, 2) == ["a", "b"]
+
+
+def test_a_correction_to_the_same_name_changes_nothing_that_lasts():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    made.hear(Correct(1, "heron"), 30)
+    assert made.catalogue.names() == {0: "old", 1: "heron"}
+    assert made.hear(Undo(1), 31)[-1] == ClassRemoved(31, 1)
+
+
+def test_a_split_question_is_asked_in_parts():
+    made = dialogue()
+    events = made.divide(Split(1), [group("a"), group("b")], [(), ()], 9)
+    assert events[0] == Divided(9, 1, (3, 4))
+    assert [event.question.representative.id for event in events[1:]] == ["a", "b"]
+    assert [question.id for question in made.ledger.questions()] == [2, 3, 4]
+
+
+def test_a_merge_moves_the_images_and_old_answers_can_still_be_undone():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    made.hear(Named(2, "crane"), 9)
+    assert made.edit(MergeClasses(1, 2), 15) == [ClassesMerged(15, 1, 2)]
+    assert stored(made, 2) == ["c", "a", "b"]
+    assert made.hear(Undo(1), 16) == [Undone(16, 1), Revised(16, "a", 2, None), Revised(16, "b", 2, None)]
+    assert stored(made, 2) == ["c"]
+
+
+def test_removing_a_class_revises_its_stored_images():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    assert made.edit(RemoveClass(1), 15) == [ClassRemoved(15, 1), Revised(15, "a", 1, None), Revised(15, "b", 1, None)]
+    assert made.hear(Undo(1), 16) == [Undone(16, 1)]
+
+
+def test_renaming_keeps_the_id():
+    made = dialogue()
+    assert made.edit(RenameClass(0, "older"), 3) == [ClassRenamed(3, 0, "older")]
+    assert made.class_id("older") == 0
+    with pytest.raises(ClassError, match="no class is called 'old'"):
+        made.class_id("old")
+
+
+@pytest.mark.parametrize("name", ["", "x" * 10_000])
+def test_a_bad_name_among_good_answers_lets_none_through(name):
+    made = dialogue()
+    with pytest.raises(InputError):
+        made.check([Named(1, "heron"), Named(2, name)])
+    assert made.catalogue.names() == {0: "old"}
+    assert len(made.ledger.questions()) == 2
+
+
+@pytest.mark.parametrize("edit", [AddClass("old"), RenameClass(7, "x"), MergeClasses(0, 0), RemoveClass(3), AddClass("")])
+def test_a_bad_edit_changes_nothing(edit):
+    made = dialogue()
+    with pytest.raises((ClassError, InputError)):
+        made.edit(edit, 9)
+    assert made.catalogue.names() == {0: "old"}

@@ -1,0 +1,183 @@
+"""The engine on its own: Algorithms 1 and 2 of the paper against a plain rewriting of them."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from digit_stream import SMALL, digit_stream, truth_of
+from scipy.stats import t as student
+from sklearn.cluster import DBSCAN
+
+from csim.ask.labellers import TruthLabeller
+from csim.build import build
+from csim.errors import NotFittedError
+from csim.records import Accepted, Asked, Item, Labelled, Named, Rejected, TrainingDue
+from csim.settings import Settings
+
+PAPER = Settings.paper(**SMALL | {"store_size": 60, "eps": 0.1, "seed": 3})
+
+
+def items_of(images, first=1):
+    return [Item(str(first + index), first + index, image) for index, image in enumerate(images)]
+
+
+def warm(settings=PAPER):
+    stream, parts = digit_stream(), build(settings)
+    events = parts.engine.warm_up([Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)], stream.warm_up_names)
+    parts.engine.install(parts.refit.train(events[-1].job))
+    return parts
+
+
+def test_nothing_can_be_observed_before_a_model_is_installed():
+    with pytest.raises(NotFittedError):
+        build(PAPER).engine.observe(items_of(digit_stream().images[:1]))
+
+
+def test_the_engine_says_that_training_is_due_and_does_not_train():
+    stream, engine = digit_stream(), build(PAPER).engine
+    items = [Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)]
+    *_, due = engine.warm_up(items, stream.warm_up_names)
+    assert isinstance(due, TrainingDue)
+    assert len(due.job.images) == len(stream.warm_up)
+    assert engine.model is None
+
+
+def test_the_newest_warm_up_images_of_each_class_enter_the_store():
+    stream, engine = digit_stream(), warm().engine
+    for class_id, name in engine.dialogue.catalogue.names().items():
+        own = [f"w{i}" for i, own_name in enumerate(stream.warm_up_names) if own_name == name]
+        assert [item.id for item in engine.store.items(class_id)] == own[-60:]
+
+
+def test_a_model_that_is_late_is_asked_for_once_and_answers_go_on():
+    stream, parts = digit_stream(), warm()
+    labeller, due = TruthLabeller(truth_of(stream)), []
+    for first in range(0, 800, 20):
+        parts.engine.observe(items_of(stream.images[first : first + 20], first + 1))
+        answers = [labeller.answer(question) for question in parts.engine.dialogue.ledger.questions()]
+        due += [event for event in parts.engine.tell(answers) if isinstance(event, TrainingDue)]
+    assert len(due) == 1
+    assert parts.engine.model.version == 1
+    followed = parts.engine.install(parts.refit.train(due[0].job, parts.engine.model))
+    assert isinstance(followed[-1], TrainingDue)  # classes that came meanwhile
+    assert followed[-1].job.version == 3
+
+
+class PlainCsim:
+    """The paper's two algorithms, written down once more without any of our stages but the network."""
+
+    def __init__(self, parts, stream, settings):
+        self.parts, self.settings, self.truth = parts, settings, stream.names
+        self.rng = np.random.default_rng(settings.seed)
+        self.shelves, self.buffer, self.labels, self.asked, self.models = {}, [], {}, 0, 1
+        for image, name in zip(stream.warm_up, stream.warm_up_names, strict=True):
+            self.keep(image, name)
+        self.order = sorted(self.shelves)  # class ids are given by name, then by appearance
+        self.job_model = parts.engine.model
+        self.known = [self.order[class_id] for class_id in self.job_model.class_ids]
+        self.fit_thresholds()
+
+    def keep(self, image, name):
+        self.shelves.setdefault(name, deque(maxlen=self.settings.store_size)).append(image)
+
+    def vectors(self, images):
+        return self.parts.engine._open_encoder(self.job_model).embed(np.stack(images))
+
+    def probabilities(self, images):
+        return 1 / (1 + np.exp(-(self.vectors(images) @ self.job_model.weights.T + self.job_model.bias)))
+
+    def fit_thresholds(self):
+        self.thresholds = []
+        for column, name in enumerate(self.known):
+            p = self.probabilities(list(self.shelves[name]))[:, column].astype(float)
+            t = student.ppf(1 - self.settings.alpha, len(p) - 1)
+            self.thresholds.append(p.mean() - t * p.std(ddof=1) / np.sqrt(len(p)))
+
+    def receive(self, position, image):
+        p = self.probabilities([image])[0]
+        is_accepted = (p >= self.thresholds).any()
+        if is_accepted:
+            self.labels[position] = self.known[int(p.argmax())]
+        else:
+            self.buffer.append((position, image))
+        if len(self.buffer) >= self.settings.buffer_size and self.detect_novel():
+            enough = [n for n in self.shelves if len(self.shelves[n]) > self.settings.update_size]
+            if set(enough) - set(self.known):
+                self.retrain(sorted(set(enough) | set(self.known), key=self.order.index))
+        if is_accepted and p.max() > self.settings.store_score:
+            self.keep(image, self.labels[position])
+
+    def detect_novel(self):
+        novel = False
+        vectors = self.vectors([image for _, image in self.buffer])
+        found = DBSCAN(eps=self.settings.eps, min_samples=self.settings.min_points).fit_predict(vectors)
+        clusters = [np.flatnonzero(found == label) for label in range(found.max() + 1)]
+        clusters += [np.array([index]) for index in np.flatnonzero(found == -1)]
+        chosen = [cluster[self.rng.integers(len(cluster))] for cluster in clusters]
+        for cluster, representative in zip(clusters, chosen, strict=True):
+            name = self.truth[self.buffer[representative][0] - 1]
+            self.asked += 1
+            if name not in self.order:
+                self.order.append(name)
+            novel = novel or name not in self.known
+            for index in cluster:
+                position, image = self.buffer[index]
+                self.keep(image, name)
+                self.labels[position] = name
+        self.buffer = []
+        self.fit_thresholds()
+        return novel
+
+    def retrain(self, names):
+        engine = self.parts.engine
+        images = np.concatenate([np.stack(list(self.shelves[name])) for name in names])
+        labels = np.concatenate([[self.order.index(name)] * len(self.shelves[name]) for name in names])
+        self.models += 1
+        job = build(self.settings).engine.schedule
+        job.restore({"version": self.models - 1, "is_pending": False})
+        self.job_model = self.parts.refit.train(job.job(images, labels), engine.model)
+        self.known = names
+        self.fit_thresholds()
+
+
+@pytest.mark.slow
+def test_the_paper_preset_is_algorithms_1_and_2_line_by_line():
+    stream, truth = digit_stream(), truth_of(digit_stream())
+    parts, plain = warm(), PlainCsim(warm(), digit_stream(), PAPER)
+    labeller, labels, asked, models = TruthLabeller(truth), {}, 0, 1
+    for item in items_of(stream.images[:800]):
+        events = parts.engine.observe([item])
+        answers = [labeller.answer(event.question) for event in events if isinstance(event, Asked)]
+        asked += len(answers)
+        events += parts.engine.tell(answers) if answers else []
+        names = parts.engine.dialogue.catalogue.names()
+        for event in events:
+            if isinstance(event, Accepted | Labelled):
+                labels[int(event.item_id)] = names[event.class_id]
+        if isinstance(events[-1], TrainingDue):
+            models += 1
+            parts.engine.install(parts.refit.train(events[-1].job, parts.engine.model))
+        plain.receive(item.position, item.image)
+    assert asked == plain.asked > 30
+    assert models == plain.models > 2
+    assert labels == plain.labels
+
+
+def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():
+    stream, parts = digit_stream(), warm()
+    events = parts.engine.observe(items_of(stream.images[:200]))
+    question = next(event.question for event in events if isinstance(event, Asked))
+    before = parts.engine.head.state()["lowest"].copy()
+    parts.engine.tell([Named(question.id, stream.warm_up_names[0])])
+    assert (parts.engine.head.state()["lowest"] == before).all()
+    parts.engine.refresh()
+    assert (parts.engine.head.state()["lowest"] != before).any()
+
+
+def test_a_rejected_image_is_never_stored_before_it_is_answered():
+    stream, parts = digit_stream(), warm(Settings.paper(**SMALL | {"store_size": 60, "store_score": 0.0}))
+    events = parts.engine.observe(items_of(stream.images[:30]))
+    assert {event.item_id for event in events if isinstance(event, Rejected)}.isdisjoint(
+        item.id for class_id in parts.engine.store.class_ids() for item in parts.engine.store.items(class_id)
+    )
+    assert all(event.item_id in parts.engine.store for event in events if isinstance(event, Accepted))
