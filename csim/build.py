@@ -18,7 +18,7 @@ from csim.discover.purify import AdaptiveDbscan, Dbscan
 from csim.discover.representative import Medoid, RandomMember
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
-from csim.embed.encoder import CustomEncoder
+from csim.embed.encoder import CheckedEncoder
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.embed.network import ConvBody, pick_device
@@ -55,7 +55,7 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
     backbone = (
         OwnBackbone(partial(make_body, settings), device)
         if encoder is None
-        else ForeignBackbone(CustomEncoder(encoder), device)
+        else ForeignBackbone(CheckedEncoder(encoder), device)
     )
     store = ClassStore(settings.store_size, ProtectTold() if settings.eviction == "protect-told" else OldestOut())
     is_held_out = settings.threshold == "quantile"

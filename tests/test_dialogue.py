@@ -168,7 +168,9 @@ def test_a_bad_name_among_good_answers_lets_none_through(name):
     assert len(made.ledger.questions()) == 2
 
 
-@pytest.mark.parametrize("edit", [AddClass("old"), RenameClass(7, "x"), MergeClasses(0, 0), RemoveClass(3), AddClass("")])
+@pytest.mark.parametrize(
+    "edit", [AddClass("old"), RenameClass(7, "x"), MergeClasses(0, 0), RemoveClass(3), AddClass("")]
+)
 def test_a_bad_edit_changes_nothing(edit):
     made = dialogue()
     with pytest.raises((ClassError, InputError)):

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from csim.embed.encoder import NetworkEncoder, to_inputs
-from csim.embed.network import ConvBody, OpenWorldNetwork, UnitLength
+from csim.embed.encoder import CentredEncoder, NetworkEncoder, to_inputs
+from csim.embed.network import Body, CentredBody, ConvBody, OpenWorldNetwork
 from csim.records import Encoder, Images, Model
 
 
@@ -21,7 +21,7 @@ class Backbone(Protocol):
         """Return what a network on this backbone is trained on, (n, …)."""
         ...
 
-    def body(self, images: Images, inputs: Tensor) -> ConvBody | UnitLength:
+    def body(self, images: Images, inputs: Tensor) -> Body:
         """Return a fresh body for such images and inputs."""
         ...
 
@@ -70,16 +70,17 @@ class ForeignBackbone:
 
     def inputs(self, images: Images) -> Tensor:
         """Return the encoder's vectors, (n, d)."""
-        return torch.from_numpy(np.asarray(self._encoder.embed(images), np.float32)).to(self._device)
+        return torch.from_numpy(self._encoder.embed(images)).to(self._device)
 
-    def body(self, images: Images, inputs: Tensor) -> UnitLength:
-        """Return a body without weights."""
-        return UnitLength(inputs.shape[1])
+    def body(self, images: Images, inputs: Tensor) -> CentredBody:
+        """Return a body that moves the inputs' mean to the middle."""
+        return CentredBody(inputs.mean(0))
 
     def encoder(self, network: OpenWorldNetwork) -> Encoder:
-        """Return the encoder."""
-        return self._encoder
+        """Return the encoder, seen from the middle."""
+        assert isinstance(network.body, CentredBody)
+        return CentredEncoder(self._encoder, network.body)
 
     def open(self, model: Model) -> Encoder:
-        """Return the encoder."""
-        return self._encoder
+        """Return the encoder, seen from the model's middle."""
+        return CentredEncoder(self._encoder, CentredBody(torch.from_numpy(np.array(model.network["body.mean"]))))

@@ -1,7 +1,8 @@
 """From images to vectors with what has been trained, or with an encoder from elsewhere.
 
-`NetworkEncoder` runs our own network. `CustomEncoder` wraps any object with `embed(images) -> (n, d)`: a
-pretrained network, a hand-made feature. Both return float32 vectors of unit length.
+`NetworkEncoder` runs our own network and `CentredEncoder` a foreign one: both return float32 vectors of unit
+length. `CheckedEncoder` stands between us and any object with `embed(images) -> (n, d)`: a pretrained network, a
+hand-made feature.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from csim.embed.network import ConvBody
+from csim.embed.network import CentredBody, ConvBody
 from csim.errors import InputError
 from csim.records import Encoder, Floats, Images
 
@@ -35,24 +36,37 @@ class NetworkEncoder:
         return vectors
 
 
-class CustomEncoder:
-    """A foreign encoder, its vectors checked and brought to unit length."""
+class CentredEncoder:
+    """A foreign encoder seen through the body that was trained on top of it."""
+
+    def __init__(self, encoder: Encoder, body: CentredBody) -> None:
+        self._encoder = encoder
+        self._body = body.cpu()
+
+    def embed(self, images: Images) -> Floats:
+        """Return one vector of unit length per image, (n, d)."""
+        if not len(images):
+            return np.zeros((0, self._body.size), np.float32)
+        vectors: Floats = self._body(torch.from_numpy(self._encoder.embed(images))).numpy()
+        return vectors
+
+
+class CheckedEncoder:
+    """A foreign encoder whose vectors are checked."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
     def embed(self, images: Images) -> Floats:
-        """Return one vector of unit length per image, (n, d)."""
-        vectors = np.asarray(self._encoder.embed(images), np.float32)
+        """Return one vector per image, (n, d)."""
+        vectors = np.array(self._encoder.embed(images), np.float32)
         if vectors.ndim != 2 or len(vectors) != len(images):
             raise InputError(
                 f"the encoder must return one vector per image, ({len(images)}, d); it returned {vectors.shape}"
             )
         if not np.isfinite(vectors).all():
             raise InputError("the encoder returned a value that is not a finite number; look at its input scaling")
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: Floats = vectors / np.maximum(lengths, np.float32(1e-12))
-        return unit
+        return vectors
 
 
 def to_inputs(images: Images, device: torch.device) -> Tensor:

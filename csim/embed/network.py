@@ -2,7 +2,7 @@
 
 The body learns the metric: convolutions (5×5, stride 1, padding 2), each with ReLU and 2×2 max-pooling, a
 hidden layer of n units, an embedding scaled to unit length. On top of it stands the one-vs-rest layer,
-one logit per class. A body without weights (`UnitLength`) lets the same layer learn on the vectors of a
+one logit per class. A body without weights (`CentredBody`) lets the same layer learn on the vectors of a
 foreign encoder.
 
 Two departures from the paper. Convolutions are padded, so that small images survive several layers. And
@@ -73,16 +73,25 @@ class ConvBody(nn.Module):
         return functional.normalize(self.embedding(hidden), dim=1)
 
 
-class UnitLength(nn.Module):
-    """Vectors of any length, (n, d), to unit length: the body under a foreign encoder."""
+class CentredBody(nn.Module):
+    """A foreign encoder's vectors, (n, d), seen from their mean, (d,), at unit length.
 
-    def __init__(self, size: int) -> None:
+    Features that are never negative all lie in one corner of the sphere, where no angle tells them apart.
+    """
+
+    mean: Tensor
+
+    def __init__(self, mean: Tensor) -> None:
         super().__init__()
-        self.size = size
+        self.register_buffer("mean", mean.clone())
+        self.size = len(mean)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return the inputs, each divided by its length."""
-        return functional.normalize(inputs, dim=1)
+        """Return one vector of unit length per input."""
+        return functional.normalize(inputs - self.mean, dim=1)
+
+
+Body = ConvBody | CentredBody
 
 
 class OneVsRest(nn.Module):
@@ -107,7 +116,7 @@ class OneVsRest(nn.Module):
 class OpenWorldNetwork(nn.Module):
     """A body and the one-vs-rest layer for `class_ids`, one column per class in that order."""
 
-    def __init__(self, body: ConvBody | UnitLength, class_ids: Sequence[ClassId]) -> None:
+    def __init__(self, body: Body, class_ids: Sequence[ClassId]) -> None:
         super().__init__()
         self.body = body
         self.class_ids = tuple(class_ids)

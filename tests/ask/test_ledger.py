@@ -83,7 +83,9 @@ def test_one_image_cannot_be_split():
         ledger_with(group("a")).check([Split(1)])
 
 
-@pytest.mark.parametrize("parts", [(("a", "b", "c"),), (("a",), ("b",)), (("a", "b"), ("b", "c")), (("a", "b", "c"), ())])
+@pytest.mark.parametrize(
+    "parts", [(("a", "b", "c"),), (("a",), ("b",)), (("a", "b"), ("b", "c")), (("a", "b", "c"), ())]
+)
 def test_parts_must_hold_every_image_once(parts):
     ledger = ledger_with(group("a", "b", "c"))
     with pytest.raises(QuestionError, match="parts of question 1"):

@@ -1,0 +1,113 @@
+import json
+
+import numpy as np
+import pytest
+from digit_stream import SMALL, digit_stream, fitted
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from csim import checkpoint
+from csim.classifier import StreamClassifier
+from csim.errors import CheckpointError, NotFittedError
+from csim.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    clf = fitted()
+    clf.observe(digit_stream().images[:100])
+    path = tmp_path_factory.mktemp("saved") / "stream.csim"
+    clf.save(path)
+    return path
+
+
+def test_a_state_of_any_depth_survives(tmp_path):
+    state = {"a": [1, {"b": np.arange(3.0)}, "text", None, True], "c": np.zeros((0, 2), np.uint8), "big": 2**127 - 1}
+    checkpoint.write(tmp_path / "x", state)
+    again = checkpoint.read(tmp_path / "x")
+    assert again["a"][1]["b"].tolist() == [0, 1, 2]
+    assert again["a"][2:] == ["text", None, True]
+    assert again["c"].shape == (0, 2)
+    assert again["big"] == 2**127 - 1
+
+
+def test_a_file_holds_no_pickle_and_can_be_read_by_others(saved):
+    with safe_open(saved, framework="numpy") as file:
+        assert file.metadata()["csim"] == "1"
+        assert json.loads(file.metadata()["state"])["settings"]["buffer_size"] == 40
+        assert any("hidden" in name for name in file.keys())  # noqa: SIM118
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.9, 0.999])
+def test_a_truncated_file_is_refused(saved, tmp_path, share):
+    content = saved.read_bytes()
+    (tmp_path / "cut").write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(CheckpointError, match="not a whole csim file"):
+        StreamClassifier.load(tmp_path / "cut")
+
+
+def test_a_flipped_bit_anywhere_is_noticed(saved, tmp_path):
+    content = bytearray(saved.read_bytes())
+    rng = np.random.default_rng(0)
+    for place in rng.integers(8, len(content), 25):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        (tmp_path / "flipped").write_bytes(damaged)
+        with pytest.raises(CheckpointError):
+            StreamClassifier.load(tmp_path / "flipped")
+
+
+def test_a_foreign_file_is_refused(tmp_path):
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(CheckpointError, match="not a whole csim file"):
+        StreamClassifier.load(tmp_path / "text")
+    save_file({"weights": np.zeros(3)}, tmp_path / "other.safetensors")
+    with pytest.raises(CheckpointError, match="was not written by csim"):
+        StreamClassifier.load(tmp_path / "other.safetensors")
+
+
+def test_a_newer_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "FORMAT", 2)
+    checkpoint.write(tmp_path / "newer", {"anything": 1})
+    monkeypatch.undo()
+    with pytest.raises(CheckpointError, match="has format 2, this program knows up to 1"):
+        StreamClassifier.load(tmp_path / "newer")
+
+
+def test_a_missing_file_or_a_folder_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="there is no file"):
+        StreamClassifier.load(tmp_path / "nothing")
+    with pytest.raises(CheckpointError):
+        StreamClassifier.load(tmp_path)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, tmp_path):
+    path = tmp_path / "stream.csim"
+    path.write_bytes(saved.read_bytes())
+    with pytest.raises(TypeError):
+        checkpoint.write(path, {"cannot": object()})
+    assert path.read_bytes() == saved.read_bytes()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_unfitted_classifier_has_nothing_to_save(tmp_path):
+    with pytest.raises(NotFittedError):
+        StreamClassifier().save(tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Pixels:
+    def embed(self, images):
+        return images.reshape(len(images), -1).astype(float)
+
+
+def test_a_foreign_encoder_must_be_given_back_at_loading(tmp_path, saved):
+    clf = fitted(Settings(**SMALL), encoder=Pixels())
+    clf.save(tmp_path / "foreign")
+    with pytest.raises(CheckpointError, match="needs the encoder"):
+        StreamClassifier.load(tmp_path / "foreign")
+    with pytest.raises(CheckpointError, match="without an encoder"):
+        StreamClassifier.load(saved, encoder=Pixels())
+    again = StreamClassifier.load(tmp_path / "foreign", encoder=Pixels())
+    images = digit_stream().images[:50]
+    assert (again.predict_proba(images) == clf.predict_proba(images)).all()

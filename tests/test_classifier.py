@@ -1,0 +1,358 @@
+"""The library's face: what it takes, what it refuses, and that a refusal leaves everything as it was."""
+
+import numpy as np
+import pytest
+import torch
+from digit_stream import SMALL, digit_stream, fitted
+from PIL import Image
+from torch.utils.data import DataLoader, TensorDataset
+
+import csim
+from csim.classifier import StreamClassifier
+from csim.errors import ClassError, CsimError, InputError, NotFittedError, QuestionError, SettingsError
+from csim.records import Accepted, Asked, ClassAdded, Divided, Labelled, Rejected, Retrained, Revised, Skipped
+from csim.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """A classifier with open questions, saved; each test loads its own."""
+    clf = fitted()
+    clf.observe(digit_stream().images[:200])
+    path = tmp_path_factory.mktemp("start") / "stream.csim"
+    clf.save(path)
+    return path
+
+
+@pytest.fixture
+def clf(start):
+    return StreamClassifier.load(start)
+
+
+def fingerprint(clf: StreamClassifier, tmp_path) -> str:
+    clf.save(tmp_path / "fingerprint")
+    with csim.checkpoint.safe_open(tmp_path / "fingerprint", framework="numpy") as file:
+        return file.metadata()["sha256"]
+
+
+BAD_BATCHES = {
+    "another size": np.zeros((3, 9, 8), np.uint8),
+    "colour for grey": np.zeros((3, 8, 8, 3), np.uint8),
+    "two channels": np.zeros((3, 8, 8, 2), np.uint8),
+    "a single image": np.zeros((8, 8), np.uint8),
+    "five axes": np.zeros((1, 1, 8, 8, 1), np.uint8),
+    "above 255": np.full((1, 8, 8), 255.5),
+    "below 0": np.full((1, 8, 8), -1.0),
+    "NaN": np.full((1, 8, 8), np.nan),
+    "infinite": np.full((1, 8, 8), np.inf),
+    "text": np.full((1, 8, 8), "a"),
+    "ragged": [np.zeros((8, 8)), np.zeros((9, 9))],
+    "complex": np.zeros((1, 8, 8), complex),
+}
+
+
+@pytest.mark.parametrize("what", BAD_BATCHES)
+@pytest.mark.parametrize("method", ["observe", "predict", "predict_proba", "transform"])
+def test_a_bad_batch_is_refused_and_the_state_stays(clf, tmp_path, what, method):
+    before = fingerprint(clf, tmp_path)
+    with pytest.raises(InputError) as caught:
+        getattr(clf, method)(BAD_BATCHES[what])
+    assert len(str(caught.value)) > 20
+    assert fingerprint(clf, tmp_path) == before
+
+
+def test_one_bad_image_lets_none_of_its_batch_through(clf, tmp_path):
+    before = fingerprint(clf, tmp_path)
+    batch = digit_stream().images[200:210].astype(float)
+    batch[7, 3, 3] = np.nan
+    with pytest.raises(InputError, match="NaN"):
+        clf.observe(batch)
+    assert fingerprint(clf, tmp_path) == before
+
+
+@pytest.mark.parametrize("empty", [[], np.zeros((0, 8, 8)), np.zeros((0, 8, 8), np.uint8)])
+def test_an_empty_batch_is_fine(clf, empty):
+    assert clf.observe(empty) == []
+    assert clf.predict(empty).tolist() == []
+    assert clf.predict_proba(empty).shape == (0, 3)
+    assert clf.transform(empty).shape == (0, 64)
+
+
+ANY = np.random.default_rng(0).integers(0, 256, (6, 8, 8)).astype(np.uint8)
+BAD_WARM_UPS = {
+    "too few names": (ANY, ["a", "b"]),
+    "too many names": (ANY, ["a", "b"] * 4),
+    "one class only": (ANY, ["a"] * 6),
+    "a class with one image": (ANY, ["a"] * 5 + ["b"]),
+    "nothing": (ANY[:0], []),
+    "an empty name": (ANY, ["a", ""] * 3),
+    "a name of 10 kB": (ANY, ["a", "b" * 10_000] * 3),
+    "a name that is no text": (ANY, ["a", None] * 3),
+    "too small": (ANY[:, :7], ["a", "b"] * 3),
+    "no labels at all": (ANY, None),
+    "no such folder": ("/no/such/folder", None),
+}
+
+
+@pytest.mark.parametrize("what", BAD_WARM_UPS)
+def test_a_bad_warm_up_is_refused_and_an_earlier_one_stays(clf, tmp_path, what):
+    before = fingerprint(clf, tmp_path)
+    with pytest.raises(InputError):
+        clf.fit(*BAD_WARM_UPS[what])
+    assert fingerprint(clf, tmp_path) == before
+    with pytest.raises(NotFittedError):
+        StreamClassifier().predict(ANY)
+
+
+def test_too_many_conv_layers_for_the_images_are_refused():
+    with pytest.raises(SettingsError, match="4 conv layers leave no pixel of an 8×8 image"):
+        StreamClassifier(Settings(conv_layers=4)).fit(ANY, ["a", "b"] * 3)
+
+
+BAD_WORDS = {
+    "an unknown question": lambda clf: clf.tell(9999, "heron"),
+    "a question id that is text": lambda clf: clf.tell("one", "heron"),
+    "an empty name": lambda clf: clf.tell(1, " "),
+    "a name of 10 kB": lambda clf: clf.tell(1, "x" * 10_000),
+    "no name": lambda clf: clf.tell(1),
+    "one bad among several": lambda clf: clf.tell({1: "heron", 9999: "crane"}),
+    "an undo of an open question": lambda clf: clf.undo(1),
+    "a correction of an open question": lambda clf: clf.correct(1, "heron"),
+    "a skip of an unknown question": lambda clf: clf.skip(9999),
+    "a split into strangers": lambda clf: clf.split(1, [["a"], ["b"]]),
+    "a rename of no class": lambda clf: clf.classes.rename("heron", "crane"),
+    "a rename to a taken name": lambda clf: clf.classes.rename(0, clf.classes.list()[1].name),
+    "an added class that exists": lambda clf: clf.classes.add(clf.classes.list()[1].name),
+    "a merge with itself": lambda clf: clf.classes.merge(0, 0),
+    "a merge of no class": lambda clf: clf.classes.merge(0, 77),
+    "a removal of no class": lambda clf: clf.classes.remove(77),
+}
+
+
+@pytest.mark.parametrize("what", BAD_WORDS)
+def test_words_that_make_no_sense_are_refused_and_the_state_stays(clf, tmp_path, what):
+    before = fingerprint(clf, tmp_path)
+    with pytest.raises((QuestionError, InputError, ClassError)):
+        BAD_WORDS[what](clf)
+    assert fingerprint(clf, tmp_path) == before
+
+
+def test_answering_twice_is_refused(clf, tmp_path):
+    clf.tell(1, "heron")
+    before = fingerprint(clf, tmp_path)
+    with pytest.raises(QuestionError, match="question 1 is answered"):
+        clf.tell(1, "crane")
+    assert fingerprint(clf, tmp_path) == before
+
+
+def test_answers_come_in_any_order_and_at_any_time(clf):
+    ids = [question.id for question in clf.questions()]
+    clf.tell(ids[-1], "heron")
+    clf.observe(digit_stream().images[200:220])
+    events = clf.tell(ids[0], "heron")
+    assert {event.question_id for event in events if isinstance(event, Labelled)} == {ids[0]}
+    assert [question.id for question in clf.questions() if question.id in ids] == ids[1:-1]
+
+
+def test_skip_split_undo_and_correct_do_what_they_say(clf):
+    question = max(clf.questions(), key=lambda question: len(question.members))
+    assert clf.skip(question.id) == [Skipped(200, question.id)]
+    divided, *asked = clf.split(question.id)
+    assert isinstance(divided, Divided)
+    parts = [event.question for event in asked if isinstance(event, Asked)]
+    assert sorted(item.id for part in parts for item in part.members) == sorted(i.id for i in question.members)
+    assert len(parts) == 2
+    clf.tell(parts[0].id, "hern")
+    corrected = clf.correct(parts[0].id, "heron")
+    assert {event.item_id for event in corrected if isinstance(event, Revised)} == {i.id for i in parts[0].members}
+    assert "heron" in [summary.name for summary in clf.classes]
+    assert "hern" not in [summary.name for summary in clf.classes]
+    clf.undo(parts[0].id)
+    assert "heron" not in [summary.name for summary in clf.classes]
+
+
+def test_a_split_by_hand_follows_the_hand(clf):
+    question = next(question for question in clf.questions() if len(question.members) > 2)
+    ids = [item.id for item in question.members]
+    asked = [e.question for e in clf.split(question.id, [ids[:1], ids[1:]]) if isinstance(e, Asked)]
+    assert [[item.id for item in part.members] for part in asked] == [ids[:1], ids[1:]]
+
+
+def test_a_learned_class_that_is_undone_is_given_to_no_image_any_more(clf):
+    events = clf.tell({question.id: "novelty" for question in clf.questions()})
+    assert any(isinstance(event, Retrained) for event in events)
+    images = digit_stream().images[:200]
+    assert "novelty" in clf.predict(images)
+    for question in clf.questions("answered"):
+        clf.undo(question.id)
+    assert "novelty" not in clf.classes_
+    assert "novelty" not in clf.predict(images)
+    assert clf.predict_proba(images).shape == (200, 3)
+
+
+def test_merged_classes_answer_under_one_name(clf):
+    first, second, _ = clf.classes_.tolist()
+    images = digit_stream().warm_up
+    before = clf.predict_proba(images)
+    clf.classes.merge(first, second)
+    assert clf.classes_.tolist() == [second, clf.classes_[1]]
+    assert clf.predict_proba(images)[:, 0] == pytest.approx(before[:, :2].max(axis=1))
+    clf.classes.rename(second, "both")
+    assert "both" in clf.predict(images)
+    assert first not in clf.predict(images)
+
+
+def test_removing_every_class_leaves_a_classifier_that_knows_nothing(clf):
+    for summary in clf.classes.list():
+        clf.classes.remove(summary.id)
+    assert clf.classes_.tolist() == []
+    assert clf.predict(digit_stream().images[:5]).tolist() == [None] * 5
+    assert all(isinstance(event, Rejected | Asked) for event in clf.observe(digit_stream().images[:30]))
+
+
+def test_a_class_can_be_added_before_its_first_image(clf):
+    class_id = clf.classes.add("heron")
+    assert clf.classes.name(class_id) == "heron"
+    assert clf.classes.list()[-1].images == 0
+    clf.tell(1, "heron")
+    clf.undo(1)
+    assert "heron" in [summary.name for summary in clf.classes]
+
+
+def test_predictions_are_names_and_agree_with_what_observe_decides(clf):
+    images = digit_stream().images[200:300]
+    predicted = clf.predict(images)
+    for event, name in zip(clf.observe(images[:40]), predicted[:40], strict=False):
+        if isinstance(event, Accepted):
+            assert clf.classes.name(event.class_id) == name
+        elif isinstance(event, Rejected):
+            assert name is None
+        else:
+            break
+
+
+def test_ids_are_the_users_own_if_given(clf):
+    events = clf.observe(digit_stream().images[200:203], ids=["x", "y", "z"])
+    assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("ids", [["x", "x"], ["x"], ["x", 3], ["warm-up 80", "y"]])
+def test_ids_must_be_unique_texts(clf, tmp_path, ids):
+    before = fingerprint(clf, tmp_path)
+    with pytest.raises(InputError, match="id"):
+        clf.observe(digit_stream().images[200:202], ids=ids)
+    assert fingerprint(clf, tmp_path) == before
+
+
+def test_the_callers_arrays_are_neither_kept_nor_edited():
+    images, names = digit_stream().warm_up.copy(), list(digit_stream().warm_up_names)
+    untouched = images.copy()
+    clf = StreamClassifier(Settings(**SMALL)).fit(images, names)
+    batch = digit_stream().images[:60].copy()
+    clf.observe(batch)
+    batch[:], images[:] = 255, 255
+    held = [item.image for c in clf._engine.store.class_ids() for item in clf._engine.store.items(c)]
+    held += [item.image for item in clf._engine.discovery._buffer.items()]
+    assert not any((image == 255).all() for image in held)
+    assert (untouched == digit_stream().warm_up).all()
+
+
+def test_every_event_reaches_the_listener_in_order():
+    heard = []
+    clf = fitted(on_event=heard.append)
+    assert [type(event) for event in heard] == [ClassAdded] * 3 + [Retrained]
+    events = clf.observe(digit_stream().images[:50])
+    assert heard[4:] == events
+
+
+def test_progress_is_told_epoch_by_epoch():
+    told, stream = [], digit_stream()
+    StreamClassifier(Settings(**SMALL)).fit(
+        stream.warm_up, stream.warm_up_names, progress=lambda *args: told.append(args)
+    )
+    assert [(epoch, epochs) for epoch, epochs, _ in told] == [(n, 6) for n in range(1, 7)]
+    assert told[-1][2] < told[0][2]
+
+
+def test_training_that_is_interrupted_can_be_had_again(clf, monkeypatch):
+    questions = clf.questions()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(clf._parts.refit, "train", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            clf.tell({question.id: "novelty" for question in questions[:-1]})
+    assert any(isinstance(event, Retrained) for event in clf.tell(questions[-1].id, "novelty"))
+
+
+def test_a_torch_data_set_a_loader_and_a_folder_are_as_good_as_arrays(tmp_path):
+    stream = digit_stream()
+    labels = [int(name) for name in stream.warm_up_names]
+    tensors = TensorDataset(torch.from_numpy(stream.warm_up[:, None]).float() / 255, torch.tensor(labels))
+    for index, (image, name) in enumerate(zip(stream.warm_up, stream.warm_up_names, strict=True)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        Image.fromarray(image).save(tmp_path / name / f"{index:04}.png")
+    sources = [tensors, DataLoader(tensors, batch_size=50), tmp_path, str(tmp_path)]
+    for source in sources:
+        clf = StreamClassifier(Settings(**SMALL)).fit(source)
+        assert clf.classes_.tolist() == sorted(set(stream.warm_up_names))
+        assert (clf.predict_proba(stream.warm_up).argmax(axis=1) >= 0).all()
+    by_tensor = StreamClassifier(Settings(**SMALL)).fit(tensors)
+    by_array = fitted()
+    assert np.allclose(by_tensor.predict_proba(stream.images[:20]), by_array.predict_proba(stream.images[:20]))
+    assert len(by_tensor.observe(tensors)) >= len(labels)
+
+
+class Roots:
+    """A custom encoder: the square root of every pixel."""
+
+    def embed(self, images):
+        return np.sqrt(images.reshape(len(images), -1))
+
+
+def test_a_custom_encoder_is_any_object_that_embeds():
+    stream = digit_stream()
+    clf = StreamClassifier(Settings(**SMALL | {"epochs": 40}), encoder=Roots())
+    clf.fit(stream.warm_up, stream.warm_up_names)
+    vectors = clf.transform(stream.images[:10])
+    expected = Roots().embed(stream.images[:10]) - Roots().embed(stream.warm_up).mean(axis=0)
+    assert vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-5)
+    known = [i for i, name in enumerate(stream.names) if name in clf.classes_]
+    right = clf.classes_[clf.predict_proba(stream.images[known]).argmax(axis=1)] == np.array(stream.names)[known]
+    assert right.mean() > 0.9
+    assert clf.observe(stream.images[:100])
+
+
+@pytest.mark.parametrize("returned", [np.zeros((3, 4, 5)), np.zeros((99, 4)), np.full((30, 4), np.nan)])
+def test_an_encoder_that_misbehaves_is_told_so(returned):
+    class Broken:
+        def embed(self, images):
+            return returned
+
+    with pytest.raises(InputError, match="the encoder"):
+        StreamClassifier(encoder=Broken()).fit(digit_stream().warm_up[:30], ["a", "b"] * 15)
+
+
+def test_colour_images_go_the_same_way():
+    stream = digit_stream()
+    colour = np.stack([stream.warm_up] * 3, axis=3)
+    clf = StreamClassifier(Settings(**SMALL)).fit(colour, stream.warm_up_names)
+    assert clf.observe(np.stack([stream.images[:20]] * 3, axis=3))
+    with pytest.raises(InputError, match="this stream's images are"):
+        clf.observe(stream.images[:20])
+
+
+def test_memory_stays_bounded_when_nobody_answers():
+    clf = fitted(Settings(**SMALL, ledger_size=60, store_size=30))
+    events = clf.observe(np.concatenate([digit_stream().images] * 2))
+    engine = clf._engine
+    assert sum(len(question.members) for question in clf.questions()) <= 60
+    assert all(engine.store.count(c) <= 30 for c in engine.store.class_ids())
+    assert {type(event).__name__ for event in events} >= {"Expired"}
+
+
+def test_all_errors_are_of_one_family():
+    assert all(issubclass(error, CsimError) for error in (InputError, ClassError, QuestionError, SettingsError))
+    assert csim.CsimError is CsimError
