@@ -32,7 +32,6 @@ class Settings:
     'mean-bound'
     """
 
-    # -- embed: the network
     # One layer is the paper's choice: a second gained it nothing and doubled its training time.
     # Raising it gives larger receptive fields and slower training; each layer halves the image.
     conv_layers: int = 1
@@ -43,7 +42,6 @@ class Settings:
     # d'. The paper does not say. A larger embedding leaves more room for new classes.
     embedding_size: int = 200
 
-    # -- embed: the loss
     # γ. Raising it pushes classes farther apart; above 1 the paper overfits.
     margin: float = 1.0
     # β, the weight of the triplet loss. Chosen on validation images of Fashion-MNIST (docs/training.md).
@@ -55,7 +53,6 @@ class Settings:
     # triplets it stands in; "even" is the plain mean, which treats rare and common classes alike.
     class_loss: Literal["triplets", "even"] = "even"
 
-    # -- embed: training
     # S_mini. Larger batches hold more triplets and take fewer steps.
     batch_size: int = 64
     # n_e. More epochs fit the store better and take longer in proportion.
@@ -70,7 +67,6 @@ class Settings:
     # "auto" takes a GPU if there is one; else any name that torch knows.
     device: str = "auto"
 
-    # -- decide
     # "mean-bound" is the paper's Student bound: it rejects a large share of known images, and with them nearly all
     # new ones. "quantile" keeps a promise about known images; as long as only rejected images are looked at, it
     # lets too many new ones through (docs/training.md).
@@ -84,7 +80,6 @@ class Settings:
     # For "mean-bound": α. Raising it lifts the threshold towards the mean and rejects more.
     alpha: float = 0.05
 
-    # -- discover
     # S_B. A larger buffer shows more of a new class at once and answers later.
     buffer_size: int = 1000
     # Purify when the oldest candidate is this many images old, so that a slow stream need not wait for a
@@ -103,11 +98,9 @@ class Settings:
     # Who stands for a group: the most central member is typical, a random one is the paper's.
     representative: Literal["medoid", "random"] = "medoid"
 
-    # -- ask
     # Images kept for open and recent questions. Raising it lets answers and undos come later, for memory.
     ledger_size: int = 10_000
 
-    # -- store
     # S_D, images kept per class. Raising it remembers longer and trains longer.
     store_size: int = 200
     # T_D. An accepted image scoring above it is stored under its predicted class. Raising it stores fewer
@@ -116,7 +109,6 @@ class Settings:
     # "protect-told" never gives up a label that a person told for a predicted one.
     eviction: Literal["protect-told", "oldest"] = "protect-told"
 
-    # -- retrain
     # S_update. A new class is learned once it has more stored images. Raising it learns later and better.
     update_size: int = 100
 
@@ -128,8 +120,11 @@ class Settings:
             value = getattr(self, name)
             if name in _RANGES:
                 _check_number(name, value, kind)
-            elif (choices := get_args(kind)) and value not in choices:
-                raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+            elif choices := get_args(kind):
+                if value not in choices:
+                    raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+            elif not isinstance(value, kind):
+                raise SettingsError(f"{name} must be of type {kind.__name__}, got {value!r}")
         if self.ledger_size < self.buffer_size:
             raise SettingsError(
                 f"ledger_size must be at least buffer_size ({self.buffer_size}), got {self.ledger_size}: "

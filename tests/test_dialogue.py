@@ -139,7 +139,7 @@ def test_a_merge_moves_the_images_and_old_answers_can_still_be_undone():
     made.hear(Named(1, "heron"), 9)
     made.hear(Named(2, "crane"), 9)
     assert made.edit(MergeClasses(1, 2), 15) == [ClassesMerged(15, 1, 2)]
-    assert stored(made, 2) == ["c", "a", "b"]
+    assert stored(made, 2) == ["a", "b", "c"]
     assert made.hear(Undo(1), 16) == [Undone(16, 1), Revised(16, "a", 2, None), Revised(16, "b", 2, None)]
     assert stored(made, 2) == ["c"]
 

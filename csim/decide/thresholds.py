@@ -146,7 +146,8 @@ class MeanBoundThreshold:
         if len(scores) < 2:
             return 0.5
         t = student.ppf(1 - self.alpha, df=len(scores) - 1)
-        return float(scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores)))
+        bound = scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores))
+        return float(min(bound, scores.max()))  # the mean of equal scores may be rounded above them
 
 
 def _lookup(lowest: Mapping[ClassId, float], class_ids: Sequence[ClassId]) -> Floats:

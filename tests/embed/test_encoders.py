@@ -6,8 +6,8 @@ import torch
 
 from csim.embed import encoder as encoder_module
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
-from csim.embed.encoder import CustomEncoder, NetworkEncoder, to_inputs
-from csim.embed.network import ConvBody, OpenWorldNetwork, UnitLength
+from csim.embed.encoder import CentredEncoder, CheckedEncoder, NetworkEncoder, to_inputs
+from csim.embed.network import CentredBody, ConvBody, OpenWorldNetwork
 from csim.embed.training import seeded
 from csim.errors import InputError
 from csim.records import Model
@@ -66,32 +66,41 @@ def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
         assert vectors[place] == pytest.approx(encoder.embed(images[place : place + 1])[0], abs=1e-6)
 
 
+def make_foreign(encoder, mean=(0.0, 0.0)):
+    return CentredEncoder(CheckedEncoder(encoder), CentredBody(torch.tensor(mean)))
+
+
 def test_vectors_are_float32_of_unit_length():
-    for vectors in (make_encoder().embed(draw_images(6)), CustomEncoder(Shades()).embed(draw_images(6))):
+    for vectors in (make_encoder().embed(draw_images(6)), make_foreign(Shades()).embed(draw_images(6))):
         assert vectors.dtype == np.float32
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
 
 
-def test_a_foreign_encoders_vectors_keep_their_direction():
-    images = draw_images(4)
-    expected = [[image.mean(), image.std()] / np.hypot(image.mean(), image.std()) for image in images]
-    assert CustomEncoder(Shades()).embed(images) == pytest.approx(np.array(expected), abs=1e-6)
+def test_a_foreign_encoders_vectors_are_seen_from_the_middle():
+    images, mean = draw_images(4), np.array([120.0, 70.0])
+    moved = np.array([[image.mean(), image.std()] for image in images]) - mean
+    expected = [vector / np.sqrt((vector**2).sum()) for vector in moved]
+    assert make_foreign(Shades(), mean.tolist()).embed(images) == pytest.approx(np.array(expected), abs=1e-5)
 
 
-@pytest.mark.parametrize("size", [1e-25, 1e-6, 1e6, 1e25])
-def test_foreign_vectors_of_any_finite_size_come_to_unit_length(size):
-    vectors = CustomEncoder(Returning(np.array([[3.0, 4.0]]) * size)).embed(draw_images(1))
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_foreign_vectors_of_any_size_come_to_unit_length(size):
+    vectors = make_foreign(Returning(np.array([[3.0, 4.0]]) * size)).embed(draw_images(1))
     assert vectors == pytest.approx(np.array([[0.6, 0.8]]), rel=1e-5)
 
 
-def test_a_foreign_vector_of_zeros_stays_finite():
-    assert np.isfinite(CustomEncoder(Returning(np.zeros((2, 3)))).embed(draw_images(2))).all()
+def test_a_foreign_vector_in_the_very_middle_stays_finite():
+    assert np.isfinite(make_foreign(Returning(np.ones((2, 2))), (1.0, 1.0)).embed(draw_images(2))).all()
+
+
+def test_an_empty_batch_does_not_reach_a_foreign_encoder():
+    assert make_foreign(Returning(np.zeros(7))).embed(draw_images(0)).shape == (0, 2)
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 4), (4, 4), (3, 2, 2), ()])
 def test_a_foreign_encoder_must_give_one_vector_per_image(shape):
     with pytest.raises(InputError, match=r"one vector per image, \(3, d\)"):
-        CustomEncoder(Returning(np.ones(shape))).embed(draw_images(3))
+        CheckedEncoder(Returning(np.ones(shape))).embed(draw_images(3))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -99,25 +108,26 @@ def test_a_foreign_encoder_must_give_finite_numbers(bad):
     vectors = np.ones((3, 2))
     vectors[1, 1] = bad
     with pytest.raises(InputError, match="not a finite number"):
-        CustomEncoder(Returning(vectors)).embed(draw_images(3))
+        CheckedEncoder(Returning(vectors)).embed(draw_images(3))
 
 
 @pytest.mark.parametrize("vectors", [[[1.0, 2.0], [3.0]], [["a", "b"], ["c", "d"]]])
 def test_what_is_no_array_of_numbers_is_refused_with_our_error(vectors):
     with pytest.raises(InputError):
-        CustomEncoder(Returning(vectors)).embed(draw_images(2))
+        CheckedEncoder(Returning(vectors)).embed(draw_images(2))
 
 
 def test_a_foreign_encoder_may_return_tensors_that_carry_gradients():
     vectors = torch.tensor([[3.0, 4.0]], requires_grad=True)
-    assert CustomEncoder(Returning(vectors)).embed(draw_images(1)) == pytest.approx(np.array([[0.6, 0.8]]))
+    assert CheckedEncoder(Returning(vectors)).embed(draw_images(1)).tolist() == [[3.0, 4.0]]
 
 
 def test_a_foreign_encoders_own_array_is_neither_edited_nor_handed_on():
     own = np.array([[3.0, 4.0]], np.float32)
-    vectors = CustomEncoder(Returning(own)).embed(draw_images(1))
-    assert own.tolist() == [[3.0, 4.0]]
-    assert not np.shares_memory(vectors, own)
+    for encoder in (CheckedEncoder(Returning(own)), make_foreign(Returning(own), (1.0, 1.0))):
+        vectors = encoder.embed(draw_images(1))
+        assert own.tolist() == [[3.0, 4.0]]
+        assert not np.shares_memory(vectors, own)
 
 
 def model_of(network, shape):
@@ -147,15 +157,25 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     assert backbone.open(model_of(network, shape)).embed(images) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_foreign_backbone_trains_on_the_encoders_vectors():
-    encoder = CustomEncoder(Shades())
-    backbone, images = ForeignBackbone(encoder, CPU), draw_images(5)
+def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean():
+    backbone, images = ForeignBackbone(CheckedEncoder(Shades()), CPU), draw_images(5)
+    plain = Shades().embed(images)
     inputs = backbone.inputs(images)
-    body = backbone.body(images, inputs)
-    assert isinstance(body, UnitLength)
-    assert body.size == 2
     assert inputs.dtype == torch.float32
-    assert inputs.numpy() == pytest.approx(encoder.embed(images))
-    network = OpenWorldNetwork(body, [0, 1])
-    assert backbone.encoder(network) is encoder
-    assert backbone.open(model_of(network, (8, 8))) is encoder
+    assert inputs.numpy() == pytest.approx(plain, rel=1e-6)
+    network = OpenWorldNetwork(backbone.body(images, inputs), [0, 1])
+    centred = plain - plain.mean(axis=0)
+    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    assert network(inputs)[0].numpy() == pytest.approx(expected, abs=1e-4)
+    assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-4)
+    assert backbone.open(model_of(network, (8, 8))).embed(images) == pytest.approx(expected, abs=1e-4)
+
+
+def test_an_opened_foreign_model_keeps_its_own_middle():
+    backbone, images = ForeignBackbone(CheckedEncoder(Shades()), CPU), draw_images(5)
+    network = OpenWorldNetwork(backbone.body(images, backbone.inputs(images)), [0, 1])
+    model = model_of(network, (8, 8))
+    opened = backbone.open(model)
+    before = opened.embed(images)
+    model.network["body.mean"][:] = 0
+    assert (opened.embed(images) == before).all()

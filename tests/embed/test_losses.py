@@ -71,7 +71,7 @@ def test_the_fast_loss_equals_the_cube_in_value_and_gradient(count, classes, rep
     vectors, labels = draw_batch(count, classes, repeats, seed, dtype)
     exact = vectors.detach().double().requires_grad_()
     loss, expected = fast(vectors, labels, margin), written_out(exact, labels, margin)
-    assert float(loss) == pytest.approx(float(expected), rel=1e-5, abs=1e-6)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5, abs=1e-6)
     slope, expected_slope = gradient(loss, vectors), gradient(expected, exact)
     assert torch.isfinite(slope).all()
     error = torch.linalg.vector_norm(slope.double() - expected_slope)
@@ -83,7 +83,7 @@ def test_the_fast_loss_equals_the_cube_on_a_full_batch(dtype):
     vectors, labels = draw_batch(64, 10, 3, 5, dtype)
     exact = vectors.detach().double().requires_grad_()
     loss, expected = fast(vectors, labels, 1.0), written_out(exact, labels, 1.0)
-    assert float(loss) == pytest.approx(float(expected), rel=1e-5)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
     slope, expected_slope = gradient(loss, vectors), gradient(expected, exact)
     assert torch.linalg.vector_norm(slope - expected_slope) < 1e-5 * torch.linalg.vector_norm(expected_slope)
 
@@ -92,14 +92,14 @@ def test_the_fast_loss_equals_the_cube_on_a_full_batch(dtype):
 def test_without_a_triplet_the_loss_is_zero_and_its_gradient_too(labels):
     vectors, _ = draw_batch(6, 1, 2, 0, torch.float32)
     loss = fast(vectors, torch.tensor(labels), 1.0)
-    assert float(loss) == 0
+    assert loss.item() == 0
     assert (gradient(loss, vectors) == 0).all()
 
 
 def test_a_batch_of_one_repeated_image_has_finite_gradients():
     vectors = torch.tensor([[0.6, 0.8]] * 5, requires_grad=True)
     loss = fast(vectors, torch.tensor([0, 0, 1, 1, 2]), 1.0)
-    assert float(loss) == pytest.approx(1.0)  # every distance is 0, so every triplet costs the margin
+    assert loss.item() == pytest.approx(1.0)  # every distance is 0, so every triplet costs the margin
     assert (gradient(loss, vectors) == 0).all()
 
 
@@ -194,7 +194,7 @@ def test_weighting_by_triplets_is_the_papers_overall_objective(mining, seed):
     )
     hinges = sum(float(logs[a, p] + margin - logs[a, n]) for a, p, n in triplets)
     loss = JointLoss(beta=beta, margin=margin, mining=mining, weighting=by_triplets)
-    assert float(loss(vectors, logits, labels)) == pytest.approx(entropies / (3 * classes * m) + beta / m * hinges)
+    assert loss(vectors, logits, labels).item() == pytest.approx(entropies / (3 * classes * m) + beta / m * hinges)
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5])
@@ -202,9 +202,9 @@ def test_weighing_evenly_is_the_plain_mean(beta):
     vectors, labels = draw_batch(10, 3, 0, 1, torch.float64)
     logits = draw_logits(10, 3, 1)
     entropies = [cross_entropy(float(logits[i, c]), int(labels[i]) == c) for i in range(10) for c in range(3)]
-    expected = np.mean(entropies) + beta * float(written_out(vectors, labels, 1.0))
+    expected = np.mean(entropies) + beta * written_out(vectors, labels, 1.0).item()
     loss = JointLoss(beta=beta, margin=1.0, mining=AllPositive(), weighting=evenly)
-    assert float(loss(vectors, logits, labels)) == pytest.approx(expected)
+    assert loss(vectors, logits, labels).item() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("labels", [[1] * 5, [0, 1, 2, 3, 4]])
@@ -212,7 +212,7 @@ def test_without_a_triplet_weighting_by_triplets_falls_back_to_the_plain_mean(la
     vectors, _ = draw_batch(5, 1, 0, 1, torch.float64)
     logits, labels = draw_logits(5, 5, 2), torch.tensor(labels)
     both = [JointLoss(beta=0.5, margin=1.0, mining=AllPositive(), weighting=w) for w in (by_triplets, evenly)]
-    losses = [float(loss(vectors, logits, labels)) for loss in both]
+    losses = [loss(vectors, logits, labels).item() for loss in both]
     assert losses[0] == pytest.approx(losses[1])
     assert losses[0] == pytest.approx(float(one_vs_rest_loss(logits, labels)))
 

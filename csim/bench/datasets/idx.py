@@ -41,6 +41,8 @@ def load(name: str, folder: Path | None = None) -> DataSet:
     root = (folder or data_folder()) / name
     images = [_read(root / f"{part}-images-idx3-ubyte.gz", 3) for part in _PARTS]
     labels = [_read(root / f"{part}-labels-idx1-ubyte.gz", 1) for part in _PARTS]
+    if (highest := max(part.max(initial=0) for part in labels)) >= len(_TITLES[name]):
+        raise InputError(f"{name} has {len(_TITLES[name])} classes, but a label in {root} is {highest}; fetch it again")
     return DataSet(name, np.concatenate(images), [_TITLES[name][label] for label in np.concatenate(labels)])
 
 
@@ -58,8 +60,8 @@ def _read(path: Path, dimensions: int) -> Images:
         raise InputError(f"{path} is missing; put the file there, or set CSIM_DATA to where it is") from error
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} is damaged ({error}); fetch it again") from error
-    magic, *shape = struct.unpack_from(f">{1 + dimensions}I", content)
-    body = np.frombuffer(content, np.uint8, offset=4 * (1 + dimensions))
-    if magic != 0x800 + dimensions or body.size != np.prod(shape):
+    start = 4 * (1 + dimensions)
+    magic, *shape = struct.unpack_from(f">{1 + dimensions}I", content.ljust(start, b"\0"))
+    if magic != 0x800 + dimensions or len(content) != start + np.prod(shape):
         raise InputError(f"{path} is not an IDX file of {dimensions} dimensions; fetch it again")
-    return body.reshape(shape)
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -1,0 +1,136 @@
+"""What the fast triplet loss, the joint loss and the engine cost, each beside what it must be compared with.
+
+    csim bench speed                 # about 2 minutes on one core, seed 0
+
+A ratio is of medians of interleaved rounds, so that other work on the machine falls on both sides. Expect: the loss
+60 times or more as fast as the written-out cube (bar 20), training about 1.2 times as long as with cross-entropy
+alone (bar 1.5), and `observe` at 85 to 90 % of the bare network (bar 70).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import cycle
+from statistics import median
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from csim.bench.datasets import DataSet
+from csim.bench.tables.cases import Done, measure_all
+from csim.bench.tables.networks import KNOWN, PER_CLASS, learn
+from csim.bench.tables.samples import examples
+from csim.bench.tables.table import Row, Table
+from csim.build import make_body
+from csim.classifier import StreamClassifier
+from csim.embed.encoder import to_inputs
+from csim.embed.losses import log_distance_matrix, triplet_loss
+from csim.embed.mining import AllPositive
+from csim.embed.network import OpenWorldNetwork
+from csim.settings import Settings
+
+LOSS_BAR, TRAINING_BAR, OBSERVE_BAR = 20.0, 1.5, 0.7
+BATCH = 256
+
+Step = Callable[[], object]
+Medians = tuple[float, float]  # seconds, of ours and of what it is compared with
+
+
+def make(data: DataSet, *, settings: Settings, on_done: Done | None = None) -> Table:
+    """Return the table; training is measured with `settings`, `observe` with the default ones."""
+    cases: list[Callable[[], Row]] = [
+        lambda: _row("triplet loss", "n³ cube", race_losses(), f"speed ≥ {LOSS_BAR:g}"),
+        lambda: _row("training", "cross-entropy alone", race_training(data, settings), f"time ≤ {TRAINING_BAR:g}"),
+        lambda: _row("observe", "network alone", race_observing(data), f"speed ≥ {OBSERVE_BAR:g}"),
+    ]
+    return Table(
+        name="speed",
+        title="What it costs",
+        notes=[
+            "seconds: medians of interleaved rounds; speed and time: how many times those of what it is compared with",
+            f"triplet loss: forward and backward, batch {BATCH}, all triplets of positive loss",
+            f"training: {data.name}, {KNOWN} known classes, {settings.epochs} epochs, seed {settings.seed}",
+            f"observe: {BATCH} images, default settings, no question due; network: forward pass on ready tensors",
+        ],
+        settings=settings,
+        keys=["what"],
+        rows=measure_all(lambda case: case(), cases, on_done=on_done),
+    )
+
+
+def race_losses(*, size: int = BATCH, rounds: int = 7) -> Medians:
+    """Return the seconds of the triplet loss of one batch, forward and backward: ours, and the cube."""
+    generator = torch.Generator().manual_seed(0)
+    vectors = functional.normalize(torch.randn(size, 200, generator=generator), dim=1).requires_grad_()
+    columns = torch.arange(size) % 10
+
+    def ours() -> None:
+        log_distances = log_distance_matrix(vectors)
+        with torch.no_grad():
+            pairs = AllPositive().count(log_distances, columns, 1.0)
+        triplet_loss(log_distances, pairs, 1.0).backward()  # type: ignore[no-untyped-call]
+
+    def other() -> None:
+        cube_loss(log_distance_matrix(vectors), columns, 1.0).backward()  # type: ignore[no-untyped-call]
+
+    return race(ours, other, rounds)
+
+
+def race_training(data: DataSet, settings: Settings, *, rounds: int = 3, per_class: int = PER_CLASS) -> Medians:
+    """Return the seconds of a warm-up's training: with the settings' loss, and with cross-entropy alone."""
+    alone = Settings.from_dict(settings.to_dict() | {"beta": 0.0, "class_loss": "even"})
+    images, columns = examples(data, sorted(set(data.names))[:KNOWN], per_class, settings.seed)
+    return race(lambda: learn(settings, images, columns), lambda: learn(alone, images, columns), rounds)
+
+
+def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLASS) -> Medians:
+    """Return the seconds that a batch takes: `observe` of the default classifier, and the bare network."""
+    settings = Settings(buffer_size=10**6, ledger_size=10**6, patience=0)  # so large that no question is due
+    classes = sorted(set(data.names))[:KNOWN]
+    images, columns = examples(data, classes, per_class, settings.seed)
+    classifier = StreamClassifier(settings).fit(images, [classes[column] for column in columns])
+    network = OpenWorldNetwork(make_body(settings, images.shape[1:]), range(KNOWN)).eval()
+    batches = [data.images[first : first + BATCH] for first in range(0, min(len(data.images), rounds * BATCH), BATCH)]
+    arriving, ready = cycle(batches), cycle([to_inputs(batch, torch.device("cpu")) for batch in batches])
+
+    def forward() -> Tensor:
+        with torch.inference_mode():
+            return torch.sigmoid(network(next(ready))[1])
+
+    return race(lambda: classifier.observe(next(arriving)), forward, rounds)
+
+
+def race(ours: Step, other: Step, rounds: int) -> Medians:
+    """Return the median seconds of two steps, taken in turns; raising `rounds` steadies them."""
+    times = [(_seconds(ours), _seconds(other)) for _ in range(rounds)]
+    return median(first for first, _ in times), median(second for _, second in times)
+
+
+def cube_loss(log_distances: Tensor, columns: Tensor, margin: float) -> Tensor:
+    """Return the triplet loss written out: all n³ triplets at once, those of positive loss averaged."""
+    is_same = columns[:, None] == columns
+    is_pair = is_same & ~torch.eye(len(columns), dtype=torch.bool)
+    losses = log_distances[:, :, None] + margin - log_distances[:, None, :]  # (anchor, positive, negative)
+    counts = is_pair[:, :, None] & ~is_same[:, None, :] & (losses > 0)
+    return torch.where(counts, losses, 0.0).sum() / counts.sum().clamp(min=1)
+
+
+def _seconds(step: Step) -> float:
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def _row(what: str, compared: str, medians: Medians, bar: str) -> Row:
+    ours, other = medians
+    return {
+        "what": what,
+        "seconds": ours,
+        "compared with": compared,
+        "its seconds": other,
+        "speed": other / ours,
+        "time": ours / other,
+        "bar": bar,
+    }

@@ -1,0 +1,263 @@
+"""The pictures of a report, as SVG to stand inside a page.
+
+Words stay words, in the font of the page, and black is the page's own ink, so that a picture follows light and dark.
+Every id carries the picture's name: many fit on one page. Colours are Okabe and Ito's, which colour-blind people can
+tell apart; line styles and markers say the same again, for a print in grey.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from sklearn.manifold import TSNE
+
+from csim.records import Floats
+
+BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
+ORANGE, SKY, PURPLE = "#e69f00", "#56b4e9", "#cc79a7"
+INK, PAPER, GREY = "#010203", "#030201", "#8a8f98"  # ink and paper stand for the page's own colours
+_PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY)  # their yellow is lost on white
+_MARKERS = "o^sDvPX*<>p"  # 11 of them and 8 colours: the first 88 classes have a pair of their own
+_STYLES = ((BLUE, "-"), (VERMILLION, "--"), (GREY, ":"))
+_WIDTH = 7.5  # inches
+_MOST_LANES = 40
+_MOST_IN_LEGEND = 24
+_LONGEST_NAME = 18  # characters of a class name in a picture
+
+_LOOK: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "csim",  # without it the ids change from run to run
+    "text.parse_math": False,  # a class may be called "$5"
+    "figure.constrained_layout.h_pad": 0.02,
+    "figure.constrained_layout.hspace": 0,
+    "font.size": 8,
+    "text.color": INK,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": GREY,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "legend.frameon": False,
+}
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A new class's way through the stream, by position; None is what never happened or is not known."""
+
+    name: str
+    appeared: int | None
+    asked: int | None
+    learned: int | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of an embedding."""
+
+    title: str
+    points: Floats  # (n, 2)
+
+
+def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: int) -> str:
+    """Draw accuracy over the stream and, below it on the same scale, the way of each new class.
+
+    Parameters
+    ----------
+    curves
+        Up to three, by what they show, in percent, a value per image; may be empty.
+    lanes
+        The new classes in order; the first 40 are drawn.
+    images
+        The length of the stream.
+    """
+    lanes = lanes[:_MOST_LANES]
+    heights = [2.3] * bool(curves) + [0.3 + 0.19 * len(lanes)] * bool(lanes)
+    with _drawing():
+        figure = Figure(figsize=(_WIDTH, sum(heights) + 0.75), layout="constrained")
+        rows = figure.subplots(len(heights) or 1, sharex=True, squeeze=False, height_ratios=heights or None)[:, 0]
+        if curves:
+            _draw_curves(rows[0], curves)
+            _draw_moments(rows[0], [(lane, 0) for lane in lanes])
+        if lanes:
+            _draw_lanes(rows[-1], lanes, images)
+            figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        rows[-1].set_xlim(0, max(images, 1))
+        rows[-1].set_xlabel("images of the stream")
+        return _inline(figure, "stream", "Accuracy over the stream, and when each new class appeared and was learned")
+
+
+def _draw_curves(axes: Axes, curves: Mapping[str, Floats]) -> None:
+    for (label, values), (colour, style) in zip(curves.items(), _STYLES, strict=False):
+        axes.plot(np.arange(1, len(values) + 1), values, style, color=colour, label=label, linewidth=1.6)
+    axes.set_ylim(0, 101)
+    axes.set_ylabel("right, % of images")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6)
+
+
+def _draw_moments(axes: Axes, feet: Sequence[tuple[Lane, float]]) -> None:
+    """Draw an upright where a class appears and where it is learned, from its foot to the top."""
+    top = axes.get_ylim()[1]
+    for lane, foot in feet:
+        if lane.appeared is not None:
+            axes.plot([lane.appeared] * 2, [foot, top], color=GREY, linestyle=(0, (1, 2)), linewidth=0.9)
+        if lane.learned is not None:
+            axes.plot([lane.learned] * 2, [foot, top], color=GREEN, linewidth=0.9, alpha=0.7)
+
+
+def _draw_lanes(axes: Axes, lanes: Sequence[Lane], images: int) -> None:
+    """Draw a row per class: dotted while it is unknown, solid once it is learned."""
+    for row, lane in enumerate(lanes):
+        seen = [moment for moment in (lane.appeared, lane.asked, lane.learned) if moment is not None]
+        axes.plot([min(seen, default=0), lane.learned or images], [row, row], ":", color=GREY, linewidth=1.2)
+        if lane.learned is not None:
+            axes.plot([lane.learned, images], [row, row], "-", color=GREEN, linewidth=3, alpha=0.55)
+    for label, marker, face, moments in (
+        ("appears", "o", "none", [lane.appeared for lane in lanes]),
+        ("first question", "D", ORANGE, [lane.asked for lane in lanes]),
+        ("learned", "s", GREEN, [lane.learned for lane in lanes]),
+    ):
+        at = [(moment, row) for row, moment in enumerate(moments) if moment is not None]
+        if at:
+            axes.plot(*zip(*at, strict=True), marker, color=INK, markerfacecolor=face, markersize=4.5, label=label)
+    axes.set_yticks(range(len(lanes)), [_short(lane.name) for lane in lanes])
+    axes.set_ylim(len(lanes) - 0.4, -0.6)
+    _draw_moments(axes, [(lane, row) for row, lane in enumerate(lanes)])  # an upright leads to its class
+    axes.grid(visible=False, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.set_ylabel("new classes")
+
+
+def labels_chart(asked: Sequence[int], labelled: Sequence[int], images: int) -> str:
+    """Draw what was asked and what it gave, against a fifth of the stream.
+
+    Parameters
+    ----------
+    asked
+        The position of every question.
+    labelled
+        The position of every label that an answer gave.
+    images
+        The length of the stream.
+    """
+    with _drawing():
+        figure = Figure(figsize=(_WIDTH, 2.9), layout="constrained")
+        axes = figure.subplots()
+        for positions, label, (colour, style) in (
+            (labelled, "images named by the answers", _STYLES[1]),
+            (asked, "questions asked", _STYLES[0]),
+        ):
+            places = [0, *positions, images]
+            counts = [*range(len(positions) + 1), len(positions)]
+            axes.plot(places, counts, style, color=colour, linewidth=1.6, drawstyle="steps-post", label=label,
+                      clip_on=False)  # fmt: skip
+            end = (images, len(positions))
+            axes.annotate(f"{len(positions):,}", end, (5, 0), textcoords="offset points", va="center")
+        axes.plot([0, images], [0, images / 5], ":", color=GREY, label="one image in five")
+        axes.set_xlim(0, max(images, 1))
+        axes.set_ylim(0, max(len(labelled), len(asked), images / 5, 1) * 1.04)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+        axes.set_xlabel("images of the stream")
+        axes.set_ylabel("how many, so far")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6)
+        return _inline(figure, "labels", "Questions asked and images named by the answers, over the stream")
+
+
+def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
+    """Draw embeddings of the same images side by side, a colour and a marker per class.
+
+    Parameters
+    ----------
+    panels
+        Each has a point per image.
+    names
+        The class of each image.
+    """
+    labels = np.array(names, object)
+    classes = sorted(set(names))
+    with _drawing():
+        figure = Figure(figsize=(_WIDTH, 4.3), layout="constrained")
+        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            axes.set_title(panel.title, fontsize=8.5)
+            for place, name in enumerate(classes):
+                _draw_class(axes, panel.points[labels == name], name, place)
+            axes.set(xticks=[], yticks=[])
+            for spine in axes.spines.values():
+                spine.set_visible(True)
+        drawn = figure.axes[0].lines if panels else []
+        if 0 < len(classes) <= _MOST_IN_LEGEND:
+            legend = figure.legend(drawn, [str(place) for place in range(len(classes))], loc="outside lower center",
+                                   ncols=12, columnspacing=1.2, handletextpad=0.1, markerscale=1.5)  # fmt: skip
+            for text, name in zip(legend.get_texts(), classes, strict=True):
+                text.set_text(_short(name))  # set late: a label that starts with "_" would be left out
+        return _inline(figure, "embedding", "Where the images of each class lie, before and after the stream")
+
+
+def _draw_class(axes: Axes, points: Floats, name: str, place: int) -> None:
+    colour, marker = _PALETTE[place % len(_PALETTE)], _MARKERS[place % len(_MARKERS)]
+    axes.plot(points[:, 0], points[:, 1], marker, color=colour, markersize=3.6, markeredgewidth=0, alpha=0.8)
+    if len(points):
+        # The member nearest to the median: the median itself may lie between two halves of a class.
+        centre = points[np.argmin(np.linalg.norm(points - np.median(points, axis=0), axis=1))]
+        box = {"boxstyle": "round,pad=0.22", "facecolor": PAPER, "edgecolor": colour, "linewidth": 0.8}
+        axes.text(centre[0], centre[1], _short(name), ha="center", va="center", fontweight="bold", bbox=box)
+
+
+def project(vectors: Floats, seed: int) -> Floats:
+    """Return a place in the plane for each vector, (n, 2), by t-SNE: near stays near, far means little.
+
+    Parameters
+    ----------
+    vectors
+        (n, d) with d at least 2.
+    seed
+        Draws where the search begins.
+    """
+    if len(vectors) < 10:  # too few to have neighbourhoods
+        return vectors[:, :2]
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    points: Floats = TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32).fit_transform(vectors)
+    return points
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    with mpl.rc_context(_LOOK), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the words, with fonts of its own
+        yield
+
+
+def _inline(figure: Figure, name: str, description: str) -> str:
+    """Return a figure as an `<svg>` element without a fixed size."""
+    buffer = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    drawn = buffer.getvalue()
+    drawn = drawn[drawn.index("<svg") :].replace(INK, "currentColor").replace(PAPER, "var(--paper)")
+    drawn = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", drawn)
+    drawn = re.sub(r' (width|height)="[\d.]+pt"', "", drawn, count=2)
+    return drawn.replace("<svg", f'<svg class="chart" role="img" aria-label="{escape(description)}"', 1)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -1,0 +1,95 @@
+"""`csim bench` from outside: what it prints, what it leaves on disk, and how it refuses."""
+
+import csv
+import gzip
+import json
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from csim.cli.main import app
+
+COMMANDS = ["mining", "beta", "closed-set", "speed"]
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Return a runner of `csim`, the data folder not being known."""
+    monkeypatch.delenv("CSIM_DATA", raising=False)
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """Return a folder with a Fashion-MNIST of noise: as many images as the table wants and 10,000 test ones."""
+    folder = tmp_path_factory.mktemp("data") / "fashion-mnist"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for part, count in (("train", 11_000), ("t10k", 10_000)):
+        labels = (np.arange(count) % 10).astype(np.uint8)
+        images = rng.integers(0, 60, (count, 8, 8), np.uint8) + labels[:, None, None] * 15
+        write(folder / f"{part}-images-idx3-ubyte.gz", images)
+        write(folder / f"{part}-labels-idx1-ubyte.gz", labels)
+    return folder.parent
+
+
+def write(path, array):
+    head = struct.pack(f">{1 + array.ndim}I", 0x800 + array.ndim, *array.shape)
+    path.write_bytes(gzip.compress(head + array.astype(np.uint8).tobytes(), 1))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_gives_an_example(run, command):
+    result = run("bench", command, "--help")
+    assert result.exit_code == 0
+    assert f"csim bench {command}" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_a_data_folder_one_line_says_what_to_do(run, tmp_path, command):
+    result = run("bench", command, "--out", tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "csim: where the data sets are is not known; set CSIM_DATA to their folder, or pass --data-dir"
+    ]
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_file_is_named(run, tmp_path):
+    result = run("bench", "beta", "--data-dir", tmp_path / "none", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "train-images-idx3-ubyte.gz is missing" in result.stderr
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_before_any_work(run, tmp_path):
+    (tmp_path / "taken").touch()
+    result = run("bench", "mining", "--out", tmp_path / "taken")
+    assert result.exit_code == 2
+    assert "give another with --out" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["--seed", "-1"], ["--seed", "x"], ["--jobs", "0"]])
+def test_impossible_options_are_refused(run, words):
+    assert run("bench", "mining", *words).exit_code == 2
+
+
+@pytest.mark.slow
+def test_a_table_is_printed_and_left_on_disk(run, data_dir, tmp_path):
+    out = tmp_path / "new" / "folder"
+    result = run("bench", "speed", "--data-dir", data_dir, "--out", out, "--json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout.splitlines()[-1])["rows"]
+    assert [row["what"] for row in rows] == ["triplet loss", "training", "observe"]
+    assert (out / "speed.md").read_text(encoding="utf-8") in result.stdout
+    with (out / "speed.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["what"] for row in csv.DictReader(file)] == [row["what"] for row in rows]
+
+
+def test_asking_for_help_does_not_import_torch():
+    code = "import sys; from csim.cli.main import app; assert 'torch' not in sys.modules, 'torch was imported'"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,221 @@
+import json
+from collections import deque
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from csim.errors import SettingsError
+from csim.records import Item
+from csim.store.class_store import ClassStore
+from csim.store.eviction import OldestOut, ProtectTold
+
+ADDS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.booleans()), max_size=80)  # item, class, told
+SIZES = st.integers(2, 5)
+
+
+def item(number):
+    return Item(f"item {number}", number, np.full((8, 8), number % 256, np.uint8))
+
+
+def ids(store, class_id):
+    return [int(entry.id.removeprefix("item ")) for entry in store.items(class_id)]
+
+
+def fill(store, entries):
+    for number, class_id, is_told in entries:
+        store.add(item(number), class_id, is_told=is_told)
+    return store
+
+
+def shelves(store, classes=range(4)):
+    return {class_id: ids(store, class_id) for class_id in classes}
+
+
+@given(adds=ADDS, size=SIZES)
+def test_oldest_out_is_a_queue_per_class(adds, size):
+    model = {class_id: deque(maxlen=size) for class_id in range(4)}
+    for number, class_id, _ in adds:
+        for queue in model.values():
+            if number in queue:
+                queue.remove(number)
+        model[class_id].append(number)
+    store = fill(ClassStore(size, OldestOut()), adds)
+    assert shelves(store) == {class_id: list(queue) for class_id, queue in model.items()}
+
+
+@given(adds=ADDS, size=SIZES)
+def test_protect_told_gives_up_inferred_images_first(adds, size):
+    model = {class_id: [] for class_id in range(4)}  # (number, is_told), oldest first
+    for number, class_id, is_told in adds:
+        for shelf in model.values():
+            shelf[:] = [entry for entry in shelf if entry[0] != number]
+        shelf = model[class_id]
+        if len(shelf) == size:
+            inferred = [entry for entry in shelf if not entry[1]]
+            if not inferred and not is_told:
+                continue
+            shelf.remove(inferred[0] if inferred else shelf[0])
+        shelf.append((number, is_told))
+    store = fill(ClassStore(size, ProtectTold()), adds)
+    assert shelves(store) == {class_id: [number for number, _ in shelf] for class_id, shelf in model.items()}
+
+
+@pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
+@given(adds=ADDS, size=SIZES)
+def test_a_class_never_has_more_than_its_size_and_an_image_is_stored_once(eviction, adds, size):
+    store = ClassStore(size, eviction)
+    for number, class_id, is_told in adds:
+        store.add(item(number), class_id, is_told=is_told)
+        assert store.count(class_id) <= size
+    held = [number for class_id in range(4) for number in ids(store, class_id)]
+    assert len(held) == len(set(held))
+    assert {number for number in range(31) if f"item {number}" in store} == set(held)
+    assert store.class_ids() == [class_id for class_id in range(4) if ids(store, class_id)]
+    assert [store.count(class_id) for class_id in range(4)] == [len(ids(store, class_id)) for class_id in range(4)]
+
+
+def test_a_told_label_never_leaves_for_an_inferred_one():
+    store = fill(ClassStore(3, ProtectTold()), [(1, 0, True), (2, 0, True), (3, 0, True)])
+    fill(store, [(number, 0, False) for number in range(10, 30)])
+    assert ids(store, 0) == [1, 2, 3]
+    assert "item 10" not in store
+
+
+def test_a_told_newcomer_takes_the_place_of_the_oldest_inferred_image():
+    store = fill(ClassStore(3, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 0, False), (4, 0, True)])
+    assert ids(store, 0) == [1, 3, 4]
+
+
+def test_a_told_newcomer_to_a_shelf_of_told_images_takes_the_place_of_the_oldest():
+    store = fill(ClassStore(2, ProtectTold()), [(1, 0, True), (2, 0, True), (3, 0, True)])
+    assert ids(store, 0) == [2, 3]
+    assert "item 1" not in store
+
+
+def test_oldest_out_gives_up_told_labels_too():
+    store = fill(ClassStore(2, OldestOut()), [(1, 0, True), (2, 0, False), (3, 0, False)])
+    assert ids(store, 0) == [2, 3]
+
+
+@pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
+def test_a_stored_image_that_comes_again_moves(eviction):
+    store = fill(ClassStore(3, eviction), [(1, 0, False), (2, 0, False), (1, 5, True)])
+    assert (ids(store, 0), ids(store, 5)) == ([2], [1])
+    fill(store, [(2, 0, True), (3, 0, False), (2, 0, True)])
+    assert ids(store, 0) == [3, 2]
+
+
+@pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
+def test_a_class_that_is_full_leaves_the_others_alone(eviction):
+    store = fill(ClassStore(2, eviction), [(1, 0, False), (2, 0, True)])
+    fill(store, [(number, 1, number % 2 == 0) for number in range(10, 20)])
+    assert ids(store, 0) == [1, 2]
+
+
+def test_images_are_removed_wherever_they_are_and_strangers_passed_over():
+    store = fill(ClassStore(5, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 1, False)])
+    store.remove(["item 3", "item 1", "stranger"])
+    assert shelves(store, (0, 1)) == {0: [2], 1: []}
+    assert store.class_ids() == [0]
+    assert "item 1" not in store
+
+
+def test_a_dropped_class_is_gone_with_its_images_and_can_begin_anew():
+    store = fill(ClassStore(5, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 1, False)])
+    store.drop(0)
+    store.drop(17)
+    assert store.class_ids() == [1]
+    assert store.count(0) == 0
+    assert "item 2" not in store
+    assert ids(fill(store, [(2, 0, False)]), 0) == [2]
+
+
+def test_after_a_merge_all_images_are_on_one_shelf_in_order_of_age():
+    store = fill(ClassStore(9, OldestOut()), [(1, 0, True), (2, 1, True), (3, 0, False), (4, 1, False), (5, 0, True)])
+    store.merge(0, 1)
+    assert shelves(store, (0, 1)) == {0: [], 1: [1, 2, 3, 4, 5]}
+    assert store.class_ids() == [1]
+    assert "item 3" in store
+
+
+def test_after_a_merge_that_overflows_the_newest_images_stay():
+    store = fill(ClassStore(3, OldestOut()), [(1, 0, False), (2, 1, False), (3, 0, False), (4, 1, False)])
+    store.merge(0, 1)
+    assert ids(store, 1) == [2, 3, 4]
+    assert "item 1" not in store
+
+
+def test_a_merge_keeps_told_labels_before_inferred_ones():
+    store = fill(
+        ClassStore(3, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 1, False), (4, 1, True), (5, 1, False)]
+    )
+    store.merge(0, 1)
+    assert store.count(1) == 3
+    assert {1, 4} <= set(ids(store, 1))
+    fill(store, [(number, 1, False) for number in range(10, 20)])
+    assert {1, 4} <= set(ids(store, 1))
+
+
+def test_merging_an_empty_class_changes_nothing():
+    store = fill(ClassStore(3, ProtectTold()), [(1, 1, True)])
+    store.merge(0, 1)
+    assert shelves(store, (0, 1)) == {0: [], 1: [1]}
+
+
+def test_examples_are_the_images_of_the_named_classes_with_their_ids():
+    store = fill(ClassStore(3, ProtectTold()), [(1, 4, True), (2, 0, False), (3, 4, False), (9, 7, True)])
+    images, labels = store.examples([4, 0])
+    assert labels.tolist() == [4, 4, 0]
+    assert labels.dtype == np.int64
+    assert images[:, 0, 0].tolist() == [1, 3, 2]
+    images[:] = 0
+    assert store.items(4)[0].image[0, 0] == 1
+
+
+@pytest.mark.parametrize("class_ids", [[], [3]])
+def test_no_examples_are_an_empty_batch(class_ids):
+    images, labels = ClassStore(3, ProtectTold()).examples(class_ids)
+    assert len(images) == 0
+    assert len(labels) == 0
+
+
+@pytest.mark.parametrize("make_eviction", [OldestOut, ProtectTold])
+@given(before=ADDS, after=ADDS, size=SIZES, merged=st.tuples(st.integers(0, 3), st.integers(0, 3)))
+def test_a_restored_store_goes_on_like_the_one_that_was_saved(make_eviction, before, after, size, merged):
+    store = fill(ClassStore(size, make_eviction()), before)
+    other = fill(ClassStore(size, make_eviction()), [(77, 2, True)])
+    other.restore(store.state())
+    assert shelves(other) == shelves(store)
+    assert "item 77" not in other
+    for one in (store, other):
+        one.remove(["item 3", "item 4"])
+        fill(one, after[: len(after) // 2])
+        one.merge(*merged)
+        fill(one, after[len(after) // 2 :])
+    assert shelves(other) == shelves(store)
+
+
+def test_a_state_is_plain_values_and_keeps_the_pixels():
+    store = fill(ClassStore(3, ProtectTold()), [(1, 4, True), (2, 0, False)])
+    state = store.state()
+    json.dumps([state["class_ids"], state["told"], state["items"]["ids"], state["items"]["positions"]])
+    other = ClassStore(3, ProtectTold())
+    other.restore(state)
+    assert (other.items(4)[0].image == item(1).image).all()
+    assert other.items(4)[0].position == 1
+
+
+@pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
+def test_memory_does_not_grow_with_the_stream(eviction):
+    store = ClassStore(10, eviction)
+    for number in range(5000):
+        store.add(item(number), number % 3, is_told=number % 50 == 0)
+    assert len(store.state()["items"]["ids"]) == 30
+    assert sum(f"item {number}" in store for number in range(5000)) == 30
+
+
+def test_a_store_for_fewer_than_two_images_is_refused():
+    with pytest.raises(SettingsError, match="got 1"):
+        ClassStore(1, OldestOut())

@@ -1,0 +1,87 @@
+"""The docs hold: code blocks run, and nothing that a user meets is undocumented."""
+
+import dataclasses
+import re
+import typing
+from pathlib import Path
+
+import pytest
+import typer
+
+from csim import records
+from csim.cli.main import app
+from csim.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), space)  # noqa: S102
+
+
+def test_every_setting_is_documented_with_its_defaults():
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)
+    default, paper = Settings(), Settings.paper()
+    expected = [
+        (f.name, str(getattr(default, f.name)), str(getattr(paper, f.name))) for f in dataclasses.fields(Settings)
+    ]
+    assert rows == expected
+
+
+def test_every_event_is_documented_with_its_fields():
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|", (ROOT / "docs/events.md").read_text(), re.MULTILINE))
+    events = {event.__name__: event for event in typing.get_args(records.Event)}
+    assert set(rows) == set(events)
+    for name, event in events.items():
+        fields = {field.name for field in dataclasses.fields(event)} - {"position"}
+        assert fields <= set(re.findall(r"`(\w+)`", rows[name])), name
+
+
+def test_every_command_is_in_the_readme_and_has_an_example_in_its_help():
+    commands = list(walk(typer.main.get_command(app), "csim"))
+    readme = (ROOT / "README.md").read_text()
+    assert len(commands) > 1
+    for name, command in commands:
+        assert f"`{name}`" in readme, f"{name} is not in the README"
+        assert "Example" in (command.help or ""), f"{name} has no example in its help"
+
+
+def walk(command, name):
+    if hasattr(command, "commands"):
+        for word, child in command.commands.items():
+            yield from walk(child, f"{name} {word}")
+    else:
+        yield name, command
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_version_is_one():
+    import csim  # noqa: PLC0415
+
+    assert f'version = "{csim.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert csim.__version__ in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_map_of_the_flow_is_the_same_in_its_three_places():
+    stages = ("sources", "embed", "decide", "discover", "ask", "store", "retrain")
+    readme, package = (ROOT / "README.md").read_text(), (ROOT / "csim/__init__.py").read_text()
+    assert [readme.index(f"(csim/{stage})") for stage in stages] == sorted(readme.index(f"(csim/{s})") for s in stages)
+    assert [package.index(f"`{stage}`") for stage in stages] == sorted(package.index(f"`{s}`") for s in stages)
+    flow = "source → embed → accept or reject → buffer → purify → ask → store → retrain"
+    assert flow in package
+    assert flow in (ROOT / "csim/engine.py").read_text()

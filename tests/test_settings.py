@@ -1,0 +1,187 @@
+import ast
+import dataclasses
+import inspect
+import itertools
+import json
+from typing import get_args, get_type_hints
+
+import pytest
+
+from csim import settings as settings_module
+from csim.build import build
+from csim.errors import CsimError, SettingsError
+from csim.settings import Settings
+
+KINDS = get_type_hints(Settings)
+NUMBERS = {name: kind for name, kind in KINDS.items() if kind in (int, float)}
+CHOICES = {name: get_args(kind) for name, kind in KINDS.items() if get_args(kind)}
+
+# The least and the most, as the comments and the parts themselves allow; stated here a second time on purpose.
+LIMITS = {
+    "conv_layers": (0, 16),
+    "channels": (1, 4096),
+    "hidden_units": (1, 10**6),
+    "embedding_size": (2, 10**6),
+    "margin": (0, 100),
+    "beta": (0, 1000),
+    "batch_size": (2, 10**6),
+    "epochs": (1, 10**6),
+    "learning_rate": (1e-9, 10),
+    "keep": (1e-6, 1 - 1e-6),
+    "hold_out": (0.01, 0.5),
+    "alpha": (1e-6, 0.5),
+    "patience": (0, 10**9),
+    "core_share": (0, 1),
+    "eps": (1e-6, 2),
+    "min_points": (1, 10**9),
+    "store_score": (0, 1),
+    "seed": (0, 2**62),
+}
+# These three also hang together: ledger_size ≥ buffer_size and store_size > update_size.
+LEAST = {"buffer_size": 1, "ledger_size": 1, "store_size": 2, "update_size": 1}
+
+
+def test_every_number_has_its_limits():
+    assert set(NUMBERS) == set(LIMITS) | set(LEAST)
+
+
+@pytest.mark.parametrize(("name", "limits"), LIMITS.items())
+def test_a_number_may_reach_its_limits_and_not_pass_them(name, limits):
+    step = 1 if KINDS[name] is int else 1e-9
+    for limit, direction in zip(limits, (-1, 1), strict=True):
+        assert getattr(Settings(**{name: limit}), name) == limit
+        beyond = limit + direction * max(step, abs(limit) * 1e-9 if step < 1 else 0)
+        with pytest.raises(SettingsError, match=f"^{name} must lie between"):
+            Settings(**{name: beyond})
+
+
+@pytest.mark.parametrize(("name", "least"), LEAST.items())
+def test_a_size_has_a_least_value(name, least):
+    with pytest.raises(SettingsError, match=f"^{name} must lie between {least}"):
+        Settings(**{name: least - 1})
+    assert Settings(buffer_size=1, ledger_size=1, store_size=2, update_size=1)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, False, None, "5", [3], 1 + 2j])
+def test_what_is_no_number_is_refused(name, value):
+    with pytest.raises(SettingsError, match=f"^{name} must"):
+        Settings(**{name: value})
+
+
+@pytest.mark.parametrize("name", [name for name, kind in NUMBERS.items() if kind is int])
+def test_a_whole_number_must_be_whole(name):
+    with pytest.raises(SettingsError, match=f"^{name} must be a whole number, got 3.5"):
+        Settings(**{name: 3.5})
+
+
+@pytest.mark.parametrize("name", ["margin", "beta", "learning_rate", "core_share", "eps", "store_score"])
+def test_a_fraction_may_be_given_as_a_whole_number(name):
+    assert getattr(Settings(**{name: 1}), name) == 1
+
+
+@pytest.mark.parametrize(("name", "choices"), CHOICES.items())
+def test_a_choice_is_one_of_those_there_are(name, choices):
+    for choice in choices:
+        assert getattr(Settings(**{name: choice}), name) == choice
+    for wrong in ("nonsense", "", None, 3, choices[0].upper(), [choices[0]]):
+        with pytest.raises(SettingsError, match=f"^{name} must be one of {choices[0]}, .*got"):
+            Settings(**{name: wrong})
+
+
+@pytest.mark.parametrize(("name", "value"), [("warm_start", "no"), ("warm_start", 1), ("device", 3), ("device", None)])
+def test_a_value_of_another_type_is_refused(name, value):
+    with pytest.raises(SettingsError, match=name):
+        Settings(**{name: value})
+
+
+def test_a_ledger_smaller_than_the_buffer_is_refused():
+    with pytest.raises(SettingsError, match=r"ledger_size must be at least buffer_size \(50\), got 49"):
+        Settings(buffer_size=50, ledger_size=49)
+    assert Settings(buffer_size=50, ledger_size=50)
+
+
+@pytest.mark.parametrize("update_size", [20, 21])
+def test_a_class_that_could_never_be_learned_is_refused(update_size):
+    with pytest.raises(SettingsError, match=rf"update_size must be less than store_size \(20\), got {update_size}"):
+        Settings(store_size=20, update_size=update_size)
+    assert Settings(store_size=20, update_size=19)
+
+
+def test_the_papers_preset_differs_exactly_where_the_paper_does():
+    ours, papers = Settings().to_dict(), Settings.paper().to_dict()
+    assert {name: papers[name] for name in ours if ours[name] != papers[name]} == {
+        "class_loss": "triplets",
+        "batches": "plain",
+        "patience": 0,
+        "grouping": "dbscan",
+        "representative": "random",
+        "eviction": "oldest",
+    }
+
+
+def test_the_papers_values_are_the_papers():
+    """The table of the paper's defaults: n, S_B, S_D, S_update, T_D, γ, mini-batch, epochs."""
+    papers = Settings.paper()
+    assert (papers.hidden_units, papers.buffer_size, papers.store_size, papers.update_size) == (200, 1000, 200, 100)
+    assert (papers.store_score, papers.margin, papers.batch_size, papers.epochs) == (0.99, 1, 64, 10)
+    assert (papers.threshold, papers.mining, papers.conv_layers) == ("mean-bound", "all-positive", 1)
+
+
+def test_the_papers_preset_can_be_changed_and_is_checked_too():
+    assert Settings.paper(seed=4, eviction="protect-told").eviction == "protect-told"
+    with pytest.raises(SettingsError, match="beta"):
+        Settings.paper(beta=-1)
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings.paper(), Settings(seed=7, keep=0.9, warm_start=True)])
+def test_settings_survive_the_way_through_json(settings):
+    assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_from_dict_fills_in_what_is_missing_and_refuses_what_is_unknown():
+    assert Settings.from_dict({"seed": 3}) == Settings(seed=3)
+    with pytest.raises(SettingsError, match="no setting is called 'bufer_size'"):
+        Settings.from_dict({"bufer_size": 3})
+    with pytest.raises(SettingsError, match="epochs"):
+        Settings.from_dict({"epochs": 0})
+
+
+def test_settings_cannot_be_changed_afterwards():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Settings().seed = 3
+
+
+def test_a_dict_of_settings_is_the_callers_own():
+    settings = Settings()
+    settings.to_dict()["seed"] = 99
+    assert settings.seed == 0
+
+
+def test_a_refusal_can_be_caught_as_ours_and_as_pythons():
+    assert issubclass(SettingsError, CsimError)
+    assert issubclass(SettingsError, ValueError)
+
+
+def test_there_are_fewer_than_forty_settings():
+    assert len(dataclasses.fields(Settings)) < 40
+
+
+def test_every_setting_has_a_comment_above_it():
+    source = inspect.getsource(settings_module)
+    lines = source.splitlines()
+    (made,) = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == "Settings"]
+    fields = {node.target.id: node.lineno for node in made.body if isinstance(node, ast.AnnAssign)}
+    assert set(fields) == {field.name for field in dataclasses.fields(Settings)}
+    for name, line in fields.items():
+        above = list(itertools.takewhile(lambda text: text.strip().startswith("# "), reversed(lines[: line - 1])))
+        words = [text for text in above if not text.strip().startswith("# --")]
+        assert words, f"{name} has no comment of its own"
+        assert len(" ".join(words).split()) >= 5, f"the comment of {name} says nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"), [(name, choice) for name, choices in CHOICES.items() for choice in choices]
+)
+def test_every_choice_can_be_built(name, choice):
+    assert build(Settings(**{name: choice})).engine.position == 0
