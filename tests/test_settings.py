@@ -111,6 +111,7 @@ def test_a_class_that_could_never_be_learned_is_refused(update_size):
 def test_the_papers_preset_differs_exactly_where_the_paper_does():
     ours, papers = Settings().to_dict(), Settings.paper().to_dict()
     assert {name: papers[name] for name in ours if ours[name] != papers[name]} == {
+        "beta": 0.05,
         "class_loss": "triplets",
         "batches": "plain",
         "patience": 0,
