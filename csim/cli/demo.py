@@ -87,7 +87,7 @@ def demo(
 
 
 def settings(seed: int) -> Settings:
-    """Return the demo's settings, chosen on seeds 100 to 102.
+    """Return the demo's settings, chosen on seeds 100 to 111.
 
     The stream is short, so the buffer and the images it takes to learn a class are scaled down with it.
     """
