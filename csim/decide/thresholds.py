@@ -21,7 +21,9 @@ from csim.records import Bools, ClassId, Floats, State
 
 
 class Threshold(Protocol):
-    """A rule that says which scores are high enough."""
+    """A rule that says which scores are high enough: it sets the lowest for each class."""
+
+    _lowest: dict[ClassId, float]
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
         """Set each class's threshold from its own images' scores for it; any earlier fit is forgotten."""
@@ -29,18 +31,20 @@ class Threshold(Protocol):
 
     def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
         """Tell which scores, (n, K) with a column per class, are high enough for their class."""
-        ...
+        if unknown := set(class_ids) - set(self._lowest):
+            raise NotFittedError(f"no threshold for class {min(unknown)}; fit() with its scores")
+        return scores >= np.array([self._lowest[c] for c in class_ids], np.float64)
 
     def state(self) -> State:
-        """Return the fitted values."""
-        ...
+        """Return the fitted thresholds."""
+        return {"class_ids": list(self._lowest), "lowest": np.array(list(self._lowest.values()), np.float64)}
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
-        ...
+        self._lowest = dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))
 
 
-class QuantileThreshold:
+class QuantileThreshold(Threshold):
     """Accept at least a chosen share of every known class.
 
     The threshold of a class is the k-th smallest of its n held-out scores, with
@@ -79,24 +83,12 @@ class QuantileThreshold:
         pooled = self._kth_smallest([score for own in scores.values() for score in own])
         self._lowest = {c: self._kth_smallest(own, young=pooled) for c, own in scores.items()}
 
-    def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
-        """Tell which scores, (n, K) with a column per class, are high enough for their class."""
-        return scores >= _lookup(self._lowest, class_ids)
-
-    def state(self) -> State:
-        """Return the fitted thresholds."""
-        return _to_state(self._lowest)
-
-    def restore(self, state: State) -> None:
-        """Take back fitted thresholds."""
-        self._lowest = _from_state(state)
-
     def _kth_smallest(self, scores: Sequence[float] | Floats, young: float = -math.inf) -> float:
         k = math.floor((1 - self.keep) * (len(scores) + 1) + 1e-9)  # 0.1 * 10 is just below 1
         return float(np.sort(np.asarray(scores))[k - 1]) if k else young
 
 
-class MeanBoundThreshold:
+class MeanBoundThreshold(Threshold):
     """The paper's rule: the lower confidence bound of a class's mean score, by Student's t.
 
     T(c) = mean - t(α, n-1) · s/√n over the stored images of c. With n = 200 this lies about 0.12 standard
@@ -130,35 +122,9 @@ class MeanBoundThreshold:
         """Set each class's threshold from scores of its stored images."""
         self._lowest = {c: self._mean_bound(np.asarray(own, float)) for c, own in scores.items()}
 
-    def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
-        """Tell which scores, (n, K) with a column per class, are high enough for their class."""
-        return scores >= _lookup(self._lowest, class_ids)
-
-    def state(self) -> State:
-        """Return the fitted thresholds."""
-        return _to_state(self._lowest)
-
-    def restore(self, state: State) -> None:
-        """Take back fitted thresholds."""
-        self._lowest = _from_state(state)
-
     def _mean_bound(self, scores: Floats) -> float:
         if len(scores) < 2:
             return 0.5
         t = student.ppf(1 - self.alpha, df=len(scores) - 1)
         bound = scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores))
         return float(min(bound, scores.max()))  # the mean of equal scores may be rounded above them
-
-
-def _lookup(lowest: Mapping[ClassId, float], class_ids: Sequence[ClassId]) -> Floats:
-    if unknown := set(class_ids) - set(lowest):
-        raise NotFittedError(f"no threshold for class {min(unknown)}; fit() with its scores")
-    return np.array([lowest[c] for c in class_ids], np.float64)
-
-
-def _to_state(lowest: Mapping[ClassId, float]) -> State:
-    return {"class_ids": list(lowest), "lowest": np.array(list(lowest.values()), np.float64)}
-
-
-def _from_state(state: State) -> dict[ClassId, float]:
-    return dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))

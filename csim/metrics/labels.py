@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from csim.records import (
     Accepted,
@@ -46,22 +46,16 @@ def at_arrival(events: Iterable[Event]) -> dict[ItemId, ClassId | None]:
     return labels
 
 
-def final(events: Iterable[Event]) -> dict[ItemId, ClassId | None]:
+def final(events: Sequence[Event]) -> dict[ItemId, ClassId | None]:
     """Return the last class each image of the stream was given, None if it has none.
 
     >>> final([Rejected(1, "a", 0, 0.2, 1), Labelled(9, "a", 3, 1, is_told=True), Revised(12, "a", 3, 4)])
     {'a': 4}
     """
-    labels: dict[ItemId, ClassId | None] = {}
+    labels = at_arrival(events)
     for event in events:
-        if isinstance(event, Accepted):
-            labels[event.item_id] = event.class_id
-        elif isinstance(event, Rejected):
-            labels[event.item_id] = None
-        elif isinstance(event, Labelled) and event.item_id in labels:
-            labels[event.item_id] = event.class_id
-        elif isinstance(event, Revised) and event.item_id in labels:
-            labels[event.item_id] = event.after
+        if isinstance(event, Labelled | Revised) and event.item_id in labels:  # not so a warm-up image
+            labels[event.item_id] = event.class_id if isinstance(event, Labelled) else event.after
     return labels
 
 

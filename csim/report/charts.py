@@ -32,7 +32,7 @@ _PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY)  # their ye
 _MARKERS = "o^sDvPX*<>p"  # 11 of them and 8 colours: the first 88 classes have a pair of their own
 _STYLES = ((BLUE, "-"), (VERMILLION, "--"), (GREY, ":"))
 _WIDTH = 7.5  # inches
-_MOST_LANES = 40
+MOST_LANES = 40
 _MOST_IN_LEGEND = 24
 _LONGEST_NAME = 18  # characters of a class name in a picture
 
@@ -91,7 +91,7 @@ def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: in
     images
         The length of the stream.
     """
-    lanes = lanes[:_MOST_LANES]
+    lanes = lanes[:MOST_LANES]
     heights = [2.3] * bool(curves) + [0.3 + 0.19 * len(lanes)] * bool(lanes)
     with _drawing():
         figure = Figure(figsize=(_WIDTH, sum(heights) + 0.75), layout="constrained")

@@ -15,7 +15,7 @@ import numpy as np
 from csim.metrics.figures import Truth, accuracy_curve, labels_spent, milestones, summarise
 from csim.metrics.labels import at_arrival, class_names, final, named
 from csim.records import Asked, Event, Item, Labelled, Retrained
-from csim.report.charts import Lane, Panel, embedding_chart, labels_chart, stream_chart
+from csim.report.charts import MOST_LANES, Lane, Panel, embedding_chart, labels_chart, stream_chart
 from csim.report.gallery import gallery, thumbnail
 from csim.settings import Settings
 
@@ -158,6 +158,8 @@ def _stream(events: Sequence[Event], truth: Truth | None) -> str:
         "there, and gets its label when a question about its group is answered. Dotted uprights: a class appears; "
         "green uprights: the model has learned one."
     )
+    if len(ways) > MOST_LANES:
+        words += f" Of {len(ways)} new classes the first {MOST_LANES} are drawn."
     return _figure(stream_chart(curves, ways, images), words)
 
 

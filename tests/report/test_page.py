@@ -197,3 +197,11 @@ def test_rendering_edits_nothing():
     render(FULL)
     assert before[:2] == (EVENTS, TRUTH)
     assert np.array_equal(EMBEDDING.panels[1].points, before[2])
+
+
+def test_a_page_says_so_when_not_all_new_classes_are_drawn():
+    events = [ClassAdded(0, 0, "crane"), Retrained(0, 1, (0,))]
+    events += [Rejected(n, str(n), 0, 0.1, 1) for n in range(1, 46)]
+    text = render(ReportContent("t", "l", events, Settings(), {str(n): f"bird {n}" for n in range(1, 46)}))
+    assert "Of 45 new classes the first 40 are drawn." in text
+    assert "are drawn." not in render(FULL)
