@@ -150,7 +150,8 @@ class StreamClassifier:
         engine, names = self._engine, self._engine.dialogue.catalogue.names()
         engine.refresh()
         decisions = engine.head.decide(self._scores(images))
-        return np.array([names[d.class_id] if d.is_accepted and d.class_id is not None else None for d in decisions])
+        given = [names[d.class_id] if d.is_accepted and d.class_id is not None else None for d in decisions]
+        return np.array(given, object)
 
     def predict_proba(self, images: object) -> r.Floats:
         """Return each class's probability for each image, (n, K), in the order of `classes_`.

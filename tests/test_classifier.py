@@ -231,6 +231,11 @@ def test_predictions_are_names_and_agree_with_what_observe_decides(clf):
             break
 
 
+def test_predictions_are_objects_whether_or_not_all_images_are_known(clf):
+    assert clf.predict(digit_stream().warm_up[:3]).dtype == object
+    assert clf.predict(digit_stream().images[:200]).dtype == object
+
+
 def test_ids_are_the_users_own_if_given(clf):
     events = clf.observe(digit_stream().images[200:203], ids=["x", "y", "z"])
     assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == ["x", "y", "z"]

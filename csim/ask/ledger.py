@@ -87,12 +87,15 @@ class Ledger:
     def expire(self) -> list[QuestionId]:
         """Forget the oldest questions until the images fit; return those that were still unanswered."""
         expired = []
-        by_need = sorted(self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q))
-        while self._held.total() > self.size:
-            entry = self._entries.pop(by_need.pop(0))
-            self._held -= Counter(item.id for item in entry.question.members)
+        surplus = self._held.total() - self.size
+        for question_id in sorted(self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q)):
+            if surplus <= 0:
+                break
+            entry = self._entries.pop(question_id)
+            surplus -= len(entry.question.members)
+            self._release(entry.question)
             if entry.status not in _SETTLED:
-                expired.append(entry.question.id)
+                expired.append(question_id)
         return expired
 
     def questions(self, status: Status = "open") -> list[Question]:
@@ -165,6 +168,12 @@ class Ledger:
             representative = members[entry["representative"]]
             question = Question(entry["id"], entry["position"], representative, members, guesses)
             self._entries[question.id] = _Entry(question, entry["status"], entry["class_id"])
+
+    def _release(self, question: Question) -> None:
+        for item in question.members:
+            self._held[item.id] -= 1
+            if not self._held[item.id]:
+                del self._held[item.id]
 
     def _entry(self, question_id: QuestionId) -> _Entry:
         if question_id not in self._entries:

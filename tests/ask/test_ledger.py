@@ -105,6 +105,17 @@ def test_room_is_made_by_forgetting_settled_questions_first_and_the_oldest_of_th
     assert "e" in ledger
 
 
+def test_a_ledger_that_is_full_for_long_remembers_no_more_than_it_may():
+    ledger = Ledger(50)
+    for number in range(400):
+        ledger.open([group(f"{number}a", f"{number}b")], [()], position=number)
+        ledger.settle(number + 1, 0)
+        ledger.expire()
+    assert len(ledger.questions("answered")) == 25
+    assert len(ledger.state()["members"]["ids"]) == 50
+    assert len(ledger._held) == 50
+
+
 def test_an_image_in_a_split_question_and_its_part_is_held_until_both_are_gone():
     ledger = ledger_with(group("a", "b"))
     ledger.mark(1, "split")
