@@ -51,7 +51,8 @@ class CallbackLabeller:
 class TerminalLabeller:
     """Shows the representative in the terminal and reads a name.
 
-    An empty line takes the best guess, a number one of the guesses, `?` skips, `/` splits the group.
+    An empty line takes the best guess, `#2` the second, `?` skips, `/` splits the group. A bare number is a name: many
+    classes are called by one.
 
     Parameters
     ----------
@@ -78,9 +79,9 @@ class TerminalLabeller:
         self._writer.write(f"{draw(question.representative.image)}\n")
         self._writer.write(f"question {question.id}: {len(question.members)} images like this one\n")
         for number, (name, score) in enumerate(guesses, start=1):
-            self._writer.write(f"  {number}  {name}  ({score:.0%})\n")
+            self._writer.write(f"  #{number}  {name}  ({score:.0%})\n")
         while True:
-            self._writer.write("name, a number, Enter for 1, ? to skip, / to split: ")
+            self._writer.write("name, Enter for #1, ? to skip, / to split: ")
             self._writer.flush()
             line = self._reader.readline()
             if (answer := self._read(line, question, [name for name, _ in guesses])) is not None:
@@ -92,10 +93,9 @@ class TerminalLabeller:
             return Skip(question.id)
         if text == "/":
             return Split(question.id) if len(question.members) > 1 else None
-        place = int(text) if text.isdecimal() and len(text) < 3 else 0 if text else 1
-        if 1 <= place <= len(guesses):
-            return Named(question.id, guesses[place - 1])
-        return Named(question.id, text) if text else None
+        by_mark = {f"#{number}": name for number, name in enumerate(guesses, start=1)}
+        name = by_mark.get(text or "#1", text)
+        return Named(question.id, name) if name else None
 
 
 def draw(image: Images, width: int = 32) -> str:

@@ -41,8 +41,9 @@ def test_a_callback_that_returns_something_else_is_refused():
         ("stork\n", Named(4, "stork")),
         ("  grey heron \n", Named(4, "grey heron")),
         ("\n", Named(4, "heron")),
-        ("2\n", Named(4, "crane")),
-        ("7\n", Named(4, "7")),
+        ("#2\n", Named(4, "crane")),
+        ("#7\n", Named(4, "#7")),
+        ("2\n", Named(4, "2")),
         ("2024\n", Named(4, "2024")),
         ("?\n", Skip(4)),
         ("/\n", Split(4)),
@@ -56,8 +57,8 @@ def test_a_typed_line_becomes_an_answer(typed, expected):
 def test_the_terminal_shows_the_image_the_size_and_the_guesses():
     shown = answer_in_terminal("?\n")[1]
     assert "question 4: 3 images like this one" in shown
-    assert "1  heron  (80%)" in shown
-    assert "2  crane  (10%)" in shown
+    assert "#1  heron  (80%)" in shown
+    assert "#2  crane  (10%)" in shown
 
 
 def test_a_line_that_makes_no_sense_is_asked_for_again():
