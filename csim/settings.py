@@ -87,7 +87,7 @@ class Settings:
     # full buffer; 0 waits for ever, as the paper does.
     patience: int = 2000
     # "adaptive" takes DBSCAN's radius from the candidates; "dbscan" has a fixed one, which stops to fit as
-    # classes are added: on the digits nine in ten candidates then become questions of their own.
+    # classes are added: most candidates then become questions of their own (docs/settings.md).
     grouping: Literal["adaptive", "dbscan"] = "adaptive"
     # For "adaptive": the share of candidates that lie dense. Raising it joins more candidates into one question
     # and risks mixed groups. Chosen on the digits with buffers of 40, seeds 100 to 111: the worst of them ends at
