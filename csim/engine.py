@@ -63,8 +63,6 @@ class Engine:
 
     def observe(self, items: Sequence[r.Item]) -> list[r.Event]:
         """Classify a batch of images; keep those that fit no class as candidates."""
-        if not items:
-            return []
         events: list[r.Event] = []
         scores = self.scores(r.stack(items))  # (n, K)
         taken = 0
@@ -87,14 +85,15 @@ class Engine:
     def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
         """Take in answers, whenever they come and in whatever order; all of them or, if one is bad, none."""
         self.dialogue.check(answers)
+        splits = [answer for answer in answers if isinstance(answer, r.Split)]
+        parts = {s: self.discovery.split(self.dialogue.members(s), s.parts, self.encoder) for s in splits}
         events: list[r.Event] = []
         for answer in answers:
             if isinstance(answer, r.Split):
-                groups = self.discovery.split(self.dialogue.members(answer), answer.parts, self.encoder)
-                events += self.dialogue.divide(answer, groups, self._guesses(groups), self.position)
+                events += self.dialogue.divide(answer, parts[answer], self._guesses(parts[answer]), self.position)
             else:
                 events += self.dialogue.hear(answer, self.position)
-        return events + self._follow()
+        return events + self._follow() if answers else []
 
     def edit(self, change: r.Edit) -> list[r.Event]:
         """Add, rename, merge or remove a class."""

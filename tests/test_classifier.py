@@ -10,7 +10,19 @@ from torch.utils.data import DataLoader, TensorDataset
 import csim
 from csim.classifier import StreamClassifier
 from csim.errors import ClassError, CsimError, InputError, NotFittedError, QuestionError, SettingsError
-from csim.records import Accepted, Asked, ClassAdded, Divided, Labelled, Rejected, Retrained, Revised, Skipped
+from csim.records import (
+    Accepted,
+    Asked,
+    ClassAdded,
+    Divided,
+    Labelled,
+    Named,
+    Rejected,
+    Retrained,
+    Revised,
+    Skipped,
+    Split,
+)
 from csim.settings import Settings
 
 
@@ -142,6 +154,28 @@ def test_answering_twice_is_refused(clf, tmp_path):
     before = fingerprint(clf, tmp_path)
     with pytest.raises(QuestionError, match="question 1 is answered"):
         clf.tell(1, "crane")
+    assert fingerprint(clf, tmp_path) == before
+
+
+def test_no_answer_changes_nothing(clf, tmp_path):
+    clf.predict(digit_stream().images[:5])  # fits the thresholds
+    before = fingerprint(clf, tmp_path)
+    assert clf.tell({}) == []
+    assert fingerprint(clf, tmp_path) == before
+
+
+def test_a_split_that_fails_lets_none_of_its_companions_through(clf, tmp_path, monkeypatch):
+    question = next(question for question in clf.questions() if len(question.members) > 2)
+    other = next(own for own in clf.questions() if own.id != question.id)
+    before = fingerprint(clf, tmp_path)
+
+    def fail(images):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(clf._engine.encoder, "embed", fail)
+        with pytest.raises(MemoryError):
+            clf._engine.tell([Named(other.id, "heron"), Split(question.id)])
     assert fingerprint(clf, tmp_path) == before
 
 
