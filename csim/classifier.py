@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from csim import checkpoint
-from csim import records as r
+import csim.checkpoint as checkpoint
+import csim.records as r
 from csim.ask.catalogue import clean_name
 from csim.ask.labellers import Labeller
 from csim.ask.ledger import Status

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csim import records as r
+import csim.records as r
 from csim.errors import NotFittedError
 
 if TYPE_CHECKING:
