@@ -1,143 +1,103 @@
-"""How good the labels are and what they cost, from an event log and the truth.
-
-The truth maps every item of the stream, in order of arrival, to its class name.
-"""
+"""All figures of a run at once, and the names under which they are used elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
 
-import numpy as np
+from csim.metrics.accuracy import accuracy, accuracy_curve, last_quarter, unasked
+from csim.metrics.answers import images_per_label, labels_spent, questions
+from csim.metrics.delay import Milestones, delays, milestones
+from csim.metrics.labels import WITHIN, late_revisions
+from csim.metrics.novelty import first_images_missed_of, novelty_errors, novelty_of
+from csim.metrics.purity import purity
+from csim.metrics.reading import read
+from csim.metrics.truth import Truth
+from csim.records import Event, Retrained
 
-from csim.metrics.labels import at_arrival, class_names, final, named
-from csim.records import Accepted, Asked, Event, Floats, ItemId, Rejected, Retrained
-
-Truth = Mapping[ItemId, str]
-
-
-def accuracy(labels: Mapping[ItemId, str | None], truth: Truth) -> float:
-    """Return the share of images whose label is the true one, in percent; one without a label counts as wrong.
-
-    >>> accuracy({"a": "crane", "b": None}, {"a": "crane", "b": "heron"})
-    50.0
-    """
-    return 100 * float(np.mean(_hits(labels, truth))) if truth else 0.0
-
-
-def accuracy_curve(labels: Mapping[ItemId, str | None], truth: Truth, window: int) -> Floats:
-    """Return the accuracy over the last `window` images at each position, in percent; raising it smooths.
-
-    >>> accuracy_curve({"a": "crane", "b": None, "c": "heron"}, {"a": "crane", "b": "heron", "c": "heron"}, window=2)
-    array([100.,  50.,  50.])
-    """
-    sums = np.concatenate([[0.0], np.cumsum(_hits(labels, truth))])
-    ends = np.arange(1, len(sums))
-    starts = np.maximum(0, ends - window)
-    curve: Floats = 100 * (sums[ends] - sums[starts]) / (ends - starts)
-    return curve
-
-
-def labels_spent(events: Sequence[Event]) -> list[int]:
-    """Return the position of every question, in order."""
-    return [event.position for event in events if isinstance(event, Asked)]
-
-
-@dataclass(frozen=True)
-class Milestones:
-    """When a new class came, was first asked about, and was learned; None if that never happened."""
-
-    name: str
-    appeared: int
-    asked: int | None
-    learned: int | None
-
-
-def milestones(events: Sequence[Event], truth: Truth) -> list[Milestones]:
-    """Return the milestones of every class that was not known at the start, in order of appearance."""
-    names = class_names(events)
-    asked: dict[str, int] = {}
-    learned: dict[str, int] = {}
-    for event in events:
-        if isinstance(event, Asked):
-            asked.setdefault(truth[event.question.representative.id], event.position)
-        elif isinstance(event, Retrained):
-            for class_id in event.class_ids:
-                learned.setdefault(names[class_id], event.position)
-    appeared: dict[str, int] = {}
-    for position, name in enumerate(truth.values(), start=1):
-        appeared.setdefault(name, position)
-    return [
-        Milestones(name, position, asked.get(name), learned.get(name))
-        for name, position in appeared.items()
-        if learned.get(name) != 0
-    ]
-
-
-def novelty_errors(events: Sequence[Event], truth: Truth) -> tuple[float, float]:
-    """Return the paper's M_new and F_new, in percent.
-
-    M_new: novel images finally given a class that existed / novel images. F_new: existing images finally given a
-    class that was novel / existing images. Novel is what the model could not output when the image arrived.
-    """
-    names = class_names(events)
-    labels = named(final(events), names)
-    known: set[str] = set()
-    missed = novel = false = existing = 0
-    for event in events:
-        if isinstance(event, Retrained):
-            known = {names[class_id] for class_id in event.class_ids}
-        elif isinstance(event, Accepted | Rejected):
-            label = labels[event.item_id]
-            if truth[event.item_id] in known:
-                existing += 1
-                false += label is not None and label not in known
-            else:
-                novel += 1
-                missed += label in known
-    return 100 * missed / max(novel, 1), 100 * false / max(existing, 1)
-
-
-def purity(events: Sequence[Event], truth: Truth) -> float:
-    """Return the share of grouped images that have the class of their group's representative, in percent."""
-    pairs = [
-        (truth[item.id], truth[event.question.representative.id])
-        for event in events
-        if isinstance(event, Asked)
-        for item in event.question.members
-    ]
-    return 100 * sum(own == told for own, told in pairs) / max(len(pairs), 1)
+__all__ = [
+    "Milestones",
+    "Summary",
+    "Truth",
+    "accuracy",
+    "accuracy_curve",
+    "labels_spent",
+    "milestones",
+    "novelty_errors",
+    "purity",
+    "questions",
+    "summarise",
+]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of one run, in percent where they are shares."""
+    """The figures of one run, in percent where they are shares; `docs/metrics.md` defines each.
+
+    Where nothing could be measured a share is 0.0 (no novel images: `m_new`), and so is `images_per_label`; the two
+    median delays are None if no new class was noticed, or learned.
+    """
 
     images: int
     accuracy: float
     accuracy_at_arrival: float
+    accuracy_unasked: float
+    accuracy_last_quarter: float
+    accuracy_declared: float
     labels_percent: float
+    images_per_label: float
     m_new: float
     f_new: float
-    purity: float
+    m_new_at_arrival: float
+    m_new_for_ever: float
+    f_new_for_ever: float
+    first_500_missed: float
+    rejected_known: float
+    rejected_novel: float
+    images_to_detection: float | None  # median over the classes that were noticed
+    images_to_learned: float | None  # median over the classes that were learned
+    classes_undetected: int
+    classes_unlearned: int
     classes_learned: int
+    purity: float
+    late_revisions: int
 
 
-def summarise(events: Sequence[Event], truth: Truth) -> Summary:
-    """Return the figures of a run."""
-    names = class_names(events)
-    m_new, f_new = novelty_errors(events, truth)
+def summarise(events: Sequence[Event], truth: Truth, within: int | None = WITHIN) -> Summary:
+    """Return the figures of a run.
+
+    Parameters
+    ----------
+    events
+        The log, from its start.
+    truth
+        What every image of the stream is.
+    within
+        Arrivals in which a label may be changed; None sets no limit. Raising it lets later changes count.
+    """
+    log = read(events, within)
+    waits = delays(events, truth)
     return Summary(
         images=len(truth),
-        accuracy=accuracy(named(final(events), names), truth),
-        accuracy_at_arrival=accuracy(named(at_arrival(events), names), truth),
+        accuracy=accuracy(log.last, truth),
+        accuracy_at_arrival=accuracy(log.at_once, truth),
+        accuracy_unasked=accuracy(log.last, unasked(events, truth)),
+        accuracy_last_quarter=accuracy(log.last, last_quarter(truth)),
         labels_percent=100 * len(labels_spent(events)) / max(len(truth), 1),
-        m_new=m_new,
-        f_new=f_new,
-        purity=purity(events, truth),
+        images_per_label=images_per_label(events, within),
+        first_500_missed=first_images_missed_of(log, truth, 500),
+        images_to_detection=_median(wait.to_detection for wait in waits),
+        images_to_learned=_median(wait.to_learned for wait in waits),
+        classes_undetected=sum(wait.to_detection is None for wait in waits),
+        classes_unlearned=sum(wait.to_learned is None for wait in waits),
         classes_learned=max((len(event.class_ids) for event in events if isinstance(event, Retrained)), default=0),
+        purity=purity(events, truth),
+        late_revisions=late_revisions(events, within),
+        **asdict(novelty_of(log, truth)),
     )
 
 
-def _hits(labels: Mapping[ItemId, str | None], truth: Truth) -> list[bool]:
-    return [labels.get(item_id) == name for item_id, name in truth.items()]
+def _median(counts: Iterable[int | None]) -> float | None:
+    measured = [count for count in counts if count is not None]
+    return float(median(measured)) if measured else None

@@ -42,7 +42,7 @@ def gallery(events: Sequence[Event], truth: Truth | None, most: int = 24) -> str
 
 def answers(events: Sequence[Event]) -> dict[QuestionId, str]:
     """Return what became of every question, in words: the class it was given, or why it has none."""
-    labels = named(final(events), class_names(events))
+    labels = named(final(events, within=None), class_names(events))
     told: dict[QuestionId, str] = {}
     for event in events:
         if isinstance(event, Asked):

@@ -12,7 +12,7 @@ from html import escape
 
 import numpy as np
 
-from csim.metrics.figures import Truth, accuracy_curve, labels_spent, milestones, summarise
+from csim.metrics.figures import Truth, accuracy_curve, labels_spent, milestones, questions, summarise
 from csim.metrics.labels import at_arrival, class_names, final, named
 from csim.records import Asked, Event, Item, Labelled, Retrained
 from csim.report.charts import MOST_LANES, Lane, Panel, embedding_chart, labels_chart, stream_chart
@@ -94,14 +94,15 @@ def render(content: ReportContent) -> str:
 
 def figures(events: Sequence[Event], truth: Truth | None) -> list[Figure]:
     """Return every figure that can be had: what the log tells alone, and what it tells beside the truth."""
-    images, asked = len(at_arrival(events)), len(labels_spent(events))
+    images, asked, spent = len(at_arrival(events)), len(questions(events)), len(labels_spent(events))
     told = sum(isinstance(event, Labelled) for event in events)
     cost = [
         Figure("images", f"{images:,}", "The length of the stream, the labelled images at its start not counted."),
         Figure("questions", f"{asked:,}", "How often the labeller was asked; each answer names a whole group."),
-        Figure("labels spent", _percent(100 * asked / max(images, 1)), "Questions per hundred images.",
-               "of the images were shown to the labeller"),
-        Figure("images per answer", f"{told / max(asked, 1):.1f}", "Images that got their class from one answer.",
+        Figure("labels spent", _percent(100 * spent / max(images, 1)),
+               "All that the labeller told per hundred images: names, splits, corrections.",
+               "of the images were named by the labeller"),
+        Figure("images per answer", f"{told / max(spent, 1):.1f}", "Images that got their class from one answer.",
                "images named by one answer"),
     ]  # fmt: skip
     if truth is None:

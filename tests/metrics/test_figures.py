@@ -1,141 +1,34 @@
-"""Every figure against a plain count on a log made by hand."""
+"""The summary of a run: the same figures as one by one, quickly, and none undocumented."""
 
-import numpy as np
+import dataclasses
+import math
+import re
+import statistics
+import time
+from pathlib import Path
+
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from metrics import plain
+from metrics.hand_log import LOG, TRUTH
+from metrics.random_log import RATES, asked, random_log
 
-from csim.metrics.figures import (
-    Milestones,
-    accuracy,
-    accuracy_curve,
-    labels_spent,
-    milestones,
-    novelty_errors,
-    purity,
-    summarise,
-)
-from csim.records import (
-    Accepted,
-    Asked,
-    ClassAdded,
-    ClassesMerged,
-    ClassRenamed,
-    Item,
-    Labelled,
-    Question,
-    Rejected,
-    Retrained,
-    Revised,
-)
+from csim.errors import InputError
+from csim.metrics import figures
+from csim.metrics.accuracy import unasked
+from csim.metrics.answers import images_per_label
+from csim.metrics.delay import delays
+from csim.metrics.figures import Summary, labels_spent, milestones, novelty_errors, purity, summarise
+from csim.metrics.labels import late_revisions
+from csim.metrics.novelty import first_images_missed, novelty
+from csim.metrics.reading import read
+from csim.records import Accepted, Asked, Labelled, Rejected
 
-PIXELS = np.zeros((8, 8), np.uint8)
-
-
-def asked(position, question_id, *ids):
-    """Return a question about the images of some ids, the first of which stands for them."""
-    members = tuple(Item(item_id, int(item_id), PIXELS) for item_id in ids)
-    return Asked(position, Question(question_id, position, members[0], members))
-
-
-TRUTH = {"1": "cat", "2": "dog", "3": "emu", "4": "emu", "5": "cat", "6": "fox", "7": "emu", "8": "fox", "9": "fox"}
-
-LOG = [
-    ClassAdded(0, 0, "cat"),
-    ClassAdded(0, 1, "doog"),
-    Retrained(0, 1, (0, 1)),
-    Accepted(1, "1", 0, 0.9, 1),  # right
-    Accepted(2, "2", 1, 0.9, 1),  # right once the name is mended
-    Accepted(3, "3", 0, 0.7, 1),  # a new kind taken for a known one
-    Rejected(4, "4", 0, 0.2, 1),
-    Rejected(5, "5", 0, 0.4, 1),  # a known kind rejected, then spread to: "emu"
-    asked(5, 1, "4", "5"),
-    ClassAdded(5, 2, "emu"),
-    Labelled(5, "4", 2, 1, is_told=True),
-    Labelled(5, "5", 2, 1, is_told=False),
-    ClassRenamed(5, 1, "dog"),
-    Rejected(6, "6", 1, 0.3, 1),
-    asked(6, 2, "6"),
-    ClassAdded(6, 3, "vixen"),
-    ClassAdded(6, 4, "fox"),
-    Labelled(6, "6", 3, 2, is_told=True),
-    Retrained(6, 2, (0, 1, 2)),
-    Accepted(7, "7", 2, 0.9, 2),  # right, of a class learned meanwhile
-    Rejected(8, "8", 1, 0.1, 2),
-    Accepted(9, "9", 1, 0.8, 2),  # a new kind taken for a dog, then revised
-    asked(9, 3, "8"),
-    Labelled(9, "8", 4, 3, is_told=True),
-    ClassesMerged(9, 3, 4),
-    Revised(9, "9", 1, None),
-    Retrained(9, 3, (0, 1, 2, 4)),
-]
-
-
-def test_accuracy_is_the_share_of_right_labels():
-    labels = {"1": "cat", "2": "cat", "3": None, "5": "cat", "stranger": "cat"}
-    assert accuracy(labels, TRUTH) == pytest.approx(100 * 2 / 9)
-    assert accuracy(TRUTH, TRUTH) == 100
-    assert accuracy({}, TRUTH) == 0
-    assert accuracy({}, {}) == 0
-
-
-@given(
-    pairs=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["a", "b", None])), max_size=40),
-    window=st.integers(1, 50),
-)
-def test_the_curve_is_the_accuracy_of_the_last_images(pairs, window):
-    truth = {str(place): true for place, (true, _) in enumerate(pairs)}
-    labels = {str(place): label for place, (_, label) in enumerate(pairs)}
-    expected = []
-    for end in range(1, len(pairs) + 1):
-        recent = pairs[max(0, end - window) : end]
-        expected.append(100 * sum(true == label for true, label in recent) / len(recent))
-    assert accuracy_curve(labels, truth, window) == pytest.approx(np.array(expected))
-
-
-def test_labels_spent_are_the_positions_of_the_questions():
-    assert labels_spent(LOG) == [5, 6, 9]
-    assert labels_spent([]) == []
-
-
-def test_milestones_tell_when_a_class_came_was_asked_about_and_learned():
-    assert milestones(LOG, TRUTH) == [Milestones("emu", 3, 5, 6), Milestones("fox", 6, 6, 9)]
-
-
-def test_a_class_that_was_never_asked_about_nor_learned_has_no_such_milestones():
-    truth = {"1": "cat", "2": "yak"}
-    events = [*LOG[:4], Accepted(2, "2", 0, 0.9, 1)]
-    assert milestones(events, truth) == [Milestones("yak", 2, None, None)]
-
-
-def test_novelty_errors_are_counted_by_what_the_model_could_output_at_arrival():
-    """Novel: 3, 4, 6, 8, 9; image 3 stays a cat. Existing: 1, 2, 5, 7; image 5 became an emu, then still unknown."""
-    assert novelty_errors(LOG, TRUTH) == (pytest.approx(100 * 1 / 5), pytest.approx(100 * 1 / 4))
-
-
-def test_an_image_without_a_final_label_is_neither_missed_nor_false():
-    events = [*LOG[:3], Rejected(1, "1", 0, 0.1, 1), Rejected(2, "3", 0, 0.1, 1)]
-    assert novelty_errors(events, TRUTH) == (0, 0)
-
-
-def test_a_novel_image_that_is_later_labelled_as_another_novel_class_is_not_missed():
-    events = [
-        *LOG[:3],
-        Rejected(1, "3", 0, 0.1, 1),
-        ClassAdded(1, 2, "fox"),
-        Labelled(1, "3", 2, 1, is_told=True),
-        Retrained(1, 2, (0, 1, 2)),
-    ]
-    assert novelty_errors(events, TRUTH) == (0, 0)
-
-
-def test_without_images_there_are_no_novelty_errors():
-    assert novelty_errors([], {}) == (0, 0)
-
-
-def test_purity_is_the_share_of_members_like_their_representative():
-    assert purity(LOG, TRUTH) == pytest.approx(100 * 3 / 4)  # emu and cat; fox; fox
-    assert purity([], TRUTH) == 0
+PAGE = Path(__file__).parents[2] / "docs/metrics.md"
+LARGE = {  # questions for a third of the images, hardly any other act
+    **RATES,
+    **dict.fromkeys(("correct", "undo", "divide", "skip", "revise"), 0.02),
+    **dict.fromkeys(("expire", "retrain", "rename", "merge", "remove"), 0.002),
+}
 
 
 def test_a_summary_holds_all_figures_of_a_run():
@@ -144,15 +37,74 @@ def test_a_summary_holds_all_figures_of_a_run():
     assert summary.images == 9
     assert summary.accuracy == pytest.approx(100 * len(right) / 9)
     assert summary.accuracy_at_arrival == pytest.approx(100 * 3 / 9)  # 1, 2, 7
+    assert summary.accuracy_unasked == pytest.approx(100 * 3 / 6)  # not 4, 6, 8
+    assert summary.accuracy_last_quarter == pytest.approx(100 * 2 / 3)  # 7, 8, 9
     assert summary.labels_percent == pytest.approx(100 * 3 / 9)
+    assert summary.images_per_label == pytest.approx(4 / 3)
     assert (summary.m_new, summary.f_new) == novelty_errors(LOG, TRUTH)
+    assert summary.first_500_missed == pytest.approx(100 * 1 / 6)
+    assert (summary.images_to_detection, summary.images_to_learned) == (1.5, 2.5)
+    assert (summary.classes_undetected, summary.classes_unlearned) == (0, 0)
     assert summary.purity == purity(LOG, TRUTH)
     assert summary.classes_learned == 4
+    assert summary.late_revisions == 0
 
 
-def test_the_summary_of_nothing_is_all_zeros():
-    summary = summarise([], {})
-    assert (summary.images, summary.accuracy, summary.labels_percent, summary.classes_learned) == (0, 0, 0, 0)
+@pytest.mark.parametrize("within", [None, 4])
+@pytest.mark.parametrize("seed", range(15))
+def test_a_summary_agrees_with_the_figures_one_by_one(seed, within):
+    events, truth = random_log(seed)
+    summary = summarise(events, truth, within)
+    labels = {item_id: plain.final_name(events, item_id, within) for item_id in truth}
+    right = [item_id for item_id in truth if labels[item_id] == truth[item_id]]
+    rest, last = unasked(events, truth), list(truth)[-15:]
+    waits = delays(events, truth)
+    assert summary.accuracy == pytest.approx(100 * len(right) / 60)
+    assert summary.accuracy_unasked == pytest.approx(100 * len(set(right) & set(rest)) / len(rest))
+    assert summary.accuracy_last_quarter == pytest.approx(100 * len(set(right) & set(last)) / 15)
+    assert summary.labels_percent == pytest.approx(100 * len(labels_spent(events)) / 60)
+    assert summary.images_per_label == images_per_label(events, within)
+    assert summary.late_revisions == late_revisions(events, within)
+    assert summary.first_500_missed == first_images_missed(events, truth, within=within)
+    assert dataclasses.asdict(summary).items() >= dataclasses.asdict(novelty(events, truth, within)).items()
+    measured = [wait.to_detection for wait in waits if wait.to_detection is not None]
+    assert summary.images_to_detection == statistics.median(measured)
+    assert summary.classes_undetected == len(waits) - len(measured)
+    assert summary.classes_unlearned == [wait.to_learned for wait in waits].count(None)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_figure_is_ever_undefined_and_shares_lie_between_0_and_100(seed):
+    events, truth = random_log(seed)
+    for stop in range(0, len(events), 20):
+        seen = {event.item_id for event in events[:stop] if isinstance(event, Accepted | Rejected)}
+        summary = summarise(events[:stop], {own: name for own, name in truth.items() if own in seen})
+        for name, value in dataclasses.asdict(summary).items():
+            if name.startswith(("images_to_",)):
+                assert value is None or value >= 0, name
+            else:
+                assert math.isfinite(value), name
+                assert value >= 0, name
+                assert value <= 100 or name in {"labels_percent", "late_revisions", "images_per_label"}, name
+
+
+def test_the_summary_of_nothing_is_all_zeros_and_the_delays_are_none():
+    summary = dataclasses.asdict(summarise([], {}))
+    assert summary.pop("images_to_detection") is summary.pop("images_to_learned") is None
+    assert set(summary.values()) == {0}
+
+
+def test_classes_that_were_never_noticed_are_counted():
+    truth = {"1": "cat", "2": "yak", "3": "gnu"}
+    events = [*LOG[:4], Accepted(2, "2", 0, 0.9, 1), Rejected(3, "3", 0, 0.1, 1), asked(3, 1, "3")]
+    summary = summarise(events, truth)
+    assert (summary.classes_undetected, summary.classes_unlearned) == (1, 2)
+    assert (summary.images_to_detection, summary.images_to_learned) == (1, None)
+
+
+def test_a_log_of_other_images_than_the_truth_is_refused():
+    with pytest.raises(InputError, match="the truth must name every image of the log"):
+        summarise(LOG, {"1": "cat"})
 
 
 def test_figures_edit_neither_the_log_nor_the_truth():
@@ -161,3 +113,28 @@ def test_figures_edit_neither_the_log_nor_the_truth():
     milestones(log, truth)
     assert log == LOG
     assert list(truth.items()) == list(TRUTH.items())
+
+
+@pytest.mark.slow
+def test_a_long_log_is_summarised_in_seconds():
+    events, truth = random_log(0, 67_000, kinds=47, known=14, rates=LARGE)
+    assert sum(isinstance(event, Asked) for event in events) > 20_000
+    assert sum(isinstance(event, Labelled) for event in events) > 20_000
+    start = time.process_time()
+    summary = summarise(events, truth)
+    assert time.process_time() - start < 5
+    assert summary.images == 67_000
+    assert summary.accuracy == pytest.approx(
+        100 * sum(label == truth[item_id] for item_id, label in read(events).last.items()) / 67_000
+    )
+
+
+def test_every_figure_of_the_summary_is_documented():
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (higher|lower|-) \|", PAGE.read_text(), re.MULTILINE)
+    assert {name for name, _ in rows} == {field.name for field in dataclasses.fields(Summary)}
+    assert len(rows) == len(dict(rows))
+
+
+def test_the_figures_used_elsewhere_are_found_in_one_place():
+    for name in figures.__all__:
+        assert hasattr(figures, name)

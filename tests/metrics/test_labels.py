@@ -1,12 +1,16 @@
 import pytest
+from metrics import plain
+from metrics.random_log import random_log
 
-from csim.metrics.labels import at_arrival, class_names, final, named
+from csim.errors import InputError, SettingsError
+from csim.metrics.labels import at_arrival, changes, class_names, final, late_revisions, named, names_of
 from csim.records import (
     Accepted,
     ClassAdded,
     ClassesMerged,
     ClassRemoved,
     ClassRenamed,
+    Corrected,
     Labelled,
     Rejected,
     Retrained,
@@ -97,3 +101,99 @@ def test_labels_are_named_and_no_label_stays_none():
 
 def test_an_empty_log_has_nothing_to_tell():
     assert class_names([]) == at_arrival([]) == final([]) == named({}, {}) == {}
+
+
+# a: accepted, b and c: wait; all are changed early and late.
+CHANGES = [
+    Accepted(1, "a", 0, 0.9, 1),
+    Rejected(2, "b", 0, 0.2, 1),
+    Rejected(3, "c", 0, 0.2, 1),
+    Labelled(5, "c", 3, 2, is_told=True),
+    Revised(6, "c", 3, None),  # taken back in time: it waits again
+    Revised(11, "a", 0, 1),  # ten arrivals later
+    Revised(12, "a", 1, 2),  # eleven
+    Labelled(40, "b", 3, 1, is_told=True),  # the first label of one that waits
+    Labelled(41, "b", 4, 1, is_told=True),
+    Labelled(50, "c", 5, 2, is_told=True),
+    Revised(51, "c", 5, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("within", "expected", "late"),
+    [
+        (None, {"a": 2, "b": 4, "c": None}, 0),
+        (2000, {"a": 2, "b": 4, "c": None}, 0),
+        (11, {"a": 2, "b": 3, "c": 5}, 2),
+        (10, {"a": 1, "b": 3, "c": 5}, 3),
+        (9, {"a": 0, "b": 3, "c": 5}, 4),
+        (0, {"a": 0, "b": 3, "c": 3}, 6),
+    ],
+)
+def test_a_label_changes_only_while_its_image_is_recent(within, expected, late):
+    assert final(CHANGES, within) == expected
+    assert late_revisions(CHANGES, within) == late
+
+
+def test_the_limit_is_two_thousand_arrivals_if_nothing_is_said():
+    for after, label in ((2001, 1), (2002, 0)):
+        events = [Accepted(1, "a", 0, 0.9, 1), Revised(after, "a", 0, 1)]
+        assert final(events) == {"a": label}
+        assert late_revisions(events) == (label == 0)
+
+
+def test_what_changes_nothing_is_not_a_late_revision():
+    events = [Accepted(1, "a", 0, 0.9, 1), Revised(90, "a", 0, 0), Labelled(91, "a", 0, 1, is_told=True)]
+    assert late_revisions(events, within=10) == 0
+    assert [change.is_late for change in changes(events, within=100)] == [False, False]
+
+
+def test_a_correction_is_an_answer_and_other_revisions_are_not():
+    events = [
+        Rejected(1, "a", 0, 0.1, 1),
+        Rejected(2, "b", 0, 0.1, 1),
+        Labelled(2, "a", 3, 1, is_told=True),
+        Labelled(2, "b", 3, 1, is_told=False),
+        Corrected(4, 1, 5),
+        Revised(4, "a", 3, 5),
+        Revised(4, "b", 3, 5),
+        Revised(4, "a", 5, 6),  # another class than the correction's
+        Accepted(5, "c", 0, 0.9, 1),
+        Revised(5, "b", 5, 5),  # no more next to the correction
+    ]
+    assert [change.is_from_answer for change in changes(events)] == [True, True, True, True, False, False]
+
+
+def test_a_limit_below_zero_is_refused():
+    with pytest.raises(SettingsError, match="within must be 0 or more arrivals, or None for no limit; got -1"):
+        final([], within=-1)
+
+
+@pytest.mark.parametrize("within", [None, 0, 3, 10])
+@pytest.mark.parametrize("seed", range(25))
+def test_final_labels_of_a_drawn_log_are_those_read_plainly(seed, within):
+    events, truth = random_log(seed)
+    expected = {item_id: plain.final_id(events, item_id, within) for item_id in truth}
+    assert final(events, within) == expected
+    refused = 0
+    for item_id in truth:
+        own = plain.words(events, item_id)
+        for end in range(2, len(own) + 1):
+            is_change = plain.said(own[end - 1]) != plain.last_label(own[: end - 1], within)
+            refused += is_change and plain.is_refused(own[:end], within)
+    assert late_revisions(events, within) == refused
+    assert refused > 0 or within in (None, 10)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_names_of_a_drawn_log_are_those_read_plainly(seed):
+    events, _ = random_log(seed)
+    ids = [event.class_id for event in events if isinstance(event, ClassAdded)]
+    assert class_names(events) == {class_id: plain.name_of(events, class_id) for class_id in ids}
+
+
+def test_a_class_that_the_log_does_not_name_is_refused():
+    with pytest.raises(InputError, match=r"class 7 was not.* from its start"):
+        named({"a": 7}, {0: "x"})
+    with pytest.raises(InputError, match="class 7 was not"):
+        names_of([0, 7], {0: "x"})

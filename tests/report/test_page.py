@@ -107,8 +107,8 @@ def test_the_figures_are_those_counted_by_hand():
     assert value(FULL, "accuracy") == "75.0\u00a0%", "9 of 12: not the 7th, 11th and 12th"
     assert value(FULL, "accuracy at arrival") == "50.0\u00a0%", "6 of 12 were accepted rightly"
     assert value(FULL, "questions") == "3"
-    assert value(FULL, "labels spent") == "25.0\u00a0%"
-    assert value(FULL, "images per answer") == "1.3", "4 labels by 3 questions"
+    assert value(FULL, "labels spent") == "16.7\u00a0%", "2 answers for 12 images"
+    assert value(FULL, "images per answer") == "2.0", "4 labels by 2 answers"
     assert value(FULL, "purity") == "80.0\u00a0%", "4 of 5 grouped images"
     assert value(FULL, "new classes found") == value(FULL, "new classes learned") == "1 of 2"
 
@@ -125,7 +125,7 @@ def test_the_headline_has_four_or_five_figures_with_the_truth_and_fewer_without(
     assert Page(render(FULL)).count("dd") == 5
     page = Page(render(replace(FULL, truth=None)))
     assert page.count("dd") == 3
-    assert {"25.0\u00a0%", "1.3", "3"} <= set(page.words)
+    assert {"16.7\u00a0%", "2.0", "3"} <= set(page.words)
 
 
 def test_the_table_of_new_classes_tells_how_many_of_their_own_had_passed():

@@ -1,0 +1,214 @@
+"""Logs drawn at random that hold every kind of event, in an order that the engine could have given.
+
+Answers come late, classes are renamed, merged and removed, and labels also
+change by means other than an answer. Positions never fall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from csim.records import (
+    Accepted,
+    Asked,
+    ClassAdded,
+    ClassesMerged,
+    ClassRemoved,
+    ClassRenamed,
+    Corrected,
+    Divided,
+    Event,
+    Expired,
+    Item,
+    Job,
+    Labelled,
+    Question,
+    Rejected,
+    Retrained,
+    Revised,
+    Skipped,
+    TrainingDue,
+    Undone,
+)
+
+PIXELS = np.zeros((2, 2), np.uint8)
+
+RATES = {  # the chance of each act after each image
+    "ask": 0.5,
+    "answer": 0.5,
+    "correct": 0.2,
+    "undo": 0.2,
+    "divide": 0.1,
+    "skip": 0.1,
+    "expire": 0.05,
+    "revise": 0.2,
+    "retrain": 0.1,
+    "rename": 0.05,
+    "merge": 0.05,
+    "remove": 0.05,
+}
+
+
+def random_log(
+    seed: int, images: int = 60, *, kinds: int = 6, known: int = 2, rates: Mapping[str, float] = RATES
+) -> tuple[list[Event], dict[str, str]]:
+    """Return a log and the truth; `known` of the `kinds` are in the first model, one more may come every 5 images."""
+    stream = _Stream(np.random.default_rng(seed), [f"kind {number}" for number in range(kinds)], known)
+    for position in range(1, images + 1):
+        stream.arrive(position)
+        for act in stream.rng.permutation([act for act, rate in rates.items() if stream.rng.random() < rate]):
+            getattr(stream, act)()
+    return stream.events, stream.truth
+
+
+def asked(position: int, question_id: int, *ids: str) -> Asked:
+    """Return a question about the images of some ids, the first of which stands for them."""
+    members = tuple(Item(item_id, int(item_id), PIXELS) for item_id in ids)
+    return Asked(position, Question(question_id, position, members[0], members))
+
+
+class _Stream:
+    def __init__(self, rng: np.random.Generator, kinds: list[str], known: int) -> None:
+        self.rng, self.kinds, self.position = rng, kinds, 0
+        self.events: list[Event] = []
+        self.truth: dict[str, str] = {}
+        self.living: dict[int, str] = {}
+        self.labels: dict[str, int | None] = {}
+        self.ids: list[str] = []
+        self.waiting: list[str] = []
+        self.open: list[Question] = []
+        self.answered: list[Question] = []
+        self.classes = self.questions = self.models = 0
+        for name in kinds[:known]:
+            self._class(name)
+        self.retrain()
+
+    def arrive(self, position):
+        self.position, item_id = position, str(position)
+        self.truth[item_id] = name = self._pick(self.kinds[: 1 + position // 5])
+        self.ids.append(item_id)
+        right = [class_id for class_id in self.learned if self.living[class_id] == name]
+        if not self.learned or self.rng.random() < 0.4:
+            self.labels[item_id] = None
+            self._log(Rejected, item_id, None, 0.1, self.models)
+            self.waiting.append(item_id)
+        else:
+            self.labels[item_id] = self._pick(right if right and self.rng.random() < 0.7 else self.learned)
+            self._log(Accepted, item_id, self.labels[item_id], 0.9, self.models)
+
+    def ask(self):
+        """Ask about images that wait, or doubt one that was accepted."""
+        if self.rng.random() < 0.2:
+            self._open([self._pick(self.ids[-20:])])
+        elif self.waiting:
+            count = int(self.rng.integers(1, 5))
+            self._open(self.waiting[:count])
+            del self.waiting[:count]
+
+    def answer(self):
+        if question := self._take(self.open):
+            class_id = self._class(self._name_for(question))
+            for item in question.members:
+                is_told = item.id == question.representative.id
+                self._log(Labelled, item.id, class_id, question.id, is_told)
+                self.labels[item.id] = class_id
+            self.answered.append(question)
+
+    def correct(self):
+        if self.answered:
+            question = self._pick(self.answered)
+            class_id = self._class(self._name_for(question))
+            self._log(Corrected, question.id, class_id)
+            self._revise_all(question, class_id)
+
+    def undo(self):
+        if question := self._take(self.answered):
+            self._log(Undone, question.id)
+            self._revise_all(question, None)
+            self.open.append(question)
+
+    def divide(self):
+        several = [question for question in self.open[-30:] if len(question.members) > 1]
+        if several:
+            question = self._pick(several)
+            self.open.remove(question)
+            ids = [item.id for item in question.members]
+            self._log(Divided, question.id, (self.questions + 1, self.questions + 2))
+            self._open(ids[:1])
+            self._open(ids[1:])
+
+    def skip(self):
+        if self.open:
+            self._log(Skipped, self._pick(self.open).id)
+
+    def expire(self):
+        if question := self._take(self.open):
+            self._log(Expired, question.id)
+
+    def revise(self):
+        """Change a label by other means than an answer; images of the warm-up are revised too."""
+        item_id = self._pick(self.ids[-40:]) if self.rng.random() < 0.9 else "warm-up 1"
+        after = self._pick([*self.living, None])
+        self._log(Revised, item_id, self.labels.get(item_id), after)
+        self.labels[item_id] = after
+
+    def retrain(self):
+        self.models += 1
+        self.learned = tuple(self.living)
+        self._log(TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64)))
+        self._log(Retrained, self.models, self.learned)
+
+    def rename(self):
+        """Give a class the name of a kind that has none, or a wrong one."""
+        free = [name for name in [*self.kinds, "no such kind"] if name not in self.living.values()]
+        if free and self.living:
+            class_id = self._pick(list(self.living))
+            self.living[class_id] = self._pick(free)
+            self._log(ClassRenamed, class_id, self.living[class_id])
+
+    def merge(self):
+        if len(self.living) > 2:
+            source, target = (int(own) for own in self.rng.choice(list(self.living), 2, replace=False))
+            del self.living[source]
+            self.learned = tuple({target if own == source else own: None for own in self.learned})
+            self._log(ClassesMerged, source, target)
+
+    def remove(self):
+        if len(self.living) > 2:
+            class_id = self._pick(list(self.living))
+            del self.living[class_id]
+            self.learned = tuple(own for own in self.learned if own != class_id)
+            self._log(ClassRemoved, class_id)
+
+    def _log(self, kind, *fields):
+        self.events.append(kind(self.position, *fields))
+
+    def _pick(self, choices):
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def _take(self, questions):
+        return questions.pop(int(self.rng.integers(len(questions)))) if questions else None
+
+    def _open(self, ids):
+        self.questions += 1
+        self._log(lambda position, question_id: asked(position, question_id, *ids), self.questions)
+        self.open.append(self.events[-1].question)
+
+    def _name_for(self, question):
+        return self.truth[question.representative.id] if self.rng.random() < 0.7 else self._pick(self.kinds)
+
+    def _class(self, name):
+        for class_id, own in self.living.items():
+            if own == name:
+                return class_id
+        self.living[self.classes] = name
+        self._log(ClassAdded, self.classes, name)
+        self.classes += 1
+        return self.classes - 1
+
+    def _revise_all(self, question, after):
+        for item in question.members:
+            self._log(Revised, item.id, self.labels[item.id], after)
+            self.labels[item.id] = after

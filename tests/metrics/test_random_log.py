@@ -1,0 +1,53 @@
+"""The drawn logs are worth testing with: all kinds of events, in an order that could be."""
+
+import typing
+from collections import Counter
+
+import pytest
+from metrics.random_log import random_log
+
+from csim.records import Accepted, Asked, Event, Labelled, Rejected, Retrained, Revised
+
+SEEDS = range(10)
+
+
+def test_every_kind_of_event_is_drawn():
+    drawn = Counter(type(event) for seed in SEEDS for event in random_log(seed)[0])
+    assert set(drawn) == set(typing.get_args(Event))
+    assert min(drawn.values()) >= 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_positions_never_fall_and_every_image_of_the_truth_arrives_once(seed):
+    events, truth = random_log(seed)
+    positions = [event.position for event in events]
+    assert positions == sorted(positions)
+    assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == list(truth)
+
+
+def test_answers_tell_of_some_images_and_spread_to_others():
+    labelled = [event for seed in SEEDS for event in random_log(seed)[0] if isinstance(event, Labelled)]
+    assert {event.is_told for event in labelled} == {True, False}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_answered_or_revised_has_been_seen(seed):
+    events, _ = random_log(seed)
+    for place, event in enumerate(events):
+        if isinstance(event, Labelled):
+            before = [own.question for own in events[:place] if isinstance(own, Asked)]
+            assert any(event.item_id in {item.id for item in own.members} for own in before)
+        elif isinstance(event, Revised) and event.item_id != "warm-up 1":
+            assert any(getattr(own, "item_id", None) == event.item_id for own in events[:place])
+
+
+def test_the_first_model_stands_before_the_stream():
+    events, truth = random_log(3)
+    first = next(event for event in events if isinstance(event, Retrained))
+    assert (first.position, first.class_ids) == (0, (0, 1))
+    assert len(set(truth.values())) == 6
+
+
+def test_the_same_seed_draws_the_same_log():
+    assert random_log(4)[1] == random_log(4)[1] != random_log(5)[1]
+    assert [type(event) for event in random_log(4)[0]] == [type(event) for event in random_log(4)[0]]
