@@ -1,67 +1,54 @@
-"""Gzip-compressed IDX files, the format of MNIST and its relatives, from the data folder.
-
-The folder is `CSIM_DATA` or given; a data set is a folder of its name in it.
-"""
+"""Gzip-compressed IDX files, the format of MNIST and its relatives."""
 
 from __future__ import annotations
 
 import gzip
-import os
 import struct
 import zlib
-from pathlib import Path
+from collections.abc import Sequence
+from typing import BinaryIO
 
 import numpy as np
 
-from csim.bench.datasets import DataSet
 from csim.errors import InputError
 from csim.records import Images
 
-_TITLES = {
-    "fashion-mnist": [
-        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
-    ],
-    "mnist": [str(digit) for digit in range(10)],
-}  # fmt: skip
-_PARTS = ("train", "t10k")
+Labelled = tuple[Images, Images]  # images (n, h, w[, 3]) and labels (n,), both of bytes
 
 
-def load(name: str, folder: Path | None = None) -> DataSet:
-    """Return MNIST or Fashion-MNIST, train and test images together, the 10,000 test images last.
+def read_pairs(files: Sequence[BinaryIO]) -> Labelled:
+    """Return the images and labels of several files joined: images, labels, images, labels, and so on."""
+    return join_pairs([(file.read(), file.name) for file in files])
+
+
+def join_pairs(packed: Sequence[tuple[bytes, str]]) -> Labelled:
+    """Return the same from contents, each with the name that an error will give it."""
+    images = [unpack(content, 3, origin) for content, origin in packed[::2]]
+    labels = [unpack(content, 1, origin) for content, origin in packed[1::2]]
+    for place, (own, theirs) in enumerate(zip(images, labels, strict=True)):
+        if len(own) != len(theirs):
+            raise InputError(f"{packed[2 * place][1]} has {len(own)} images but {len(theirs)} labels; fetch both again")
+    return np.concatenate(images), np.concatenate(labels)
+
+
+def unpack(packed: bytes, dimensions: int, origin: str) -> Images:
+    """Return the array of bytes that a compressed IDX file holds; read-only.
 
     Parameters
     ----------
-    name
-        `mnist` or `fashion-mnist`.
-    folder
-        The data folder; `CSIM_DATA` if not given.
+    packed
+        The file's content.
+    dimensions
+        3 for images, 1 for labels.
+    origin
+        What an error calls the file.
     """
-    if name not in _TITLES:
-        raise InputError(f"the data set must be one of {', '.join(sorted(_TITLES))}; got {name!r}")
-    root = (folder or data_folder()) / name
-    images = [_read(root / f"{part}-images-idx3-ubyte.gz", 3) for part in _PARTS]
-    labels = [_read(root / f"{part}-labels-idx1-ubyte.gz", 1) for part in _PARTS]
-    if (highest := max(part.max(initial=0) for part in labels)) >= len(_TITLES[name]):
-        raise InputError(f"{name} has {len(_TITLES[name])} classes, but a label in {root} is {highest}; fetch it again")
-    return DataSet(name, np.concatenate(images), [_TITLES[name][label] for label in np.concatenate(labels)])
-
-
-def data_folder() -> Path:
-    """Return the folder that `CSIM_DATA` names."""
-    if not (folder := os.environ.get("CSIM_DATA")):
-        raise InputError("where the data sets are is not known; set CSIM_DATA to their folder, or pass --data-dir")
-    return Path(folder)
-
-
-def _read(path: Path, dimensions: int) -> Images:
     try:
-        content = gzip.decompress(path.read_bytes())
-    except FileNotFoundError as error:
-        raise InputError(f"{path} is missing; put the file there, or set CSIM_DATA to where it is") from error
+        content = gzip.decompress(packed)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is damaged ({error}); fetch it again") from error
+        raise InputError(f"{origin} is damaged ({error}); fetch it again") from error
     start = 4 * (1 + dimensions)
     magic, *shape = struct.unpack_from(f">{1 + dimensions}I", content.ljust(start, b"\0"))
     if magic != 0x800 + dimensions or len(content) != start + np.prod(shape):
-        raise InputError(f"{path} is not an IDX file of {dimensions} dimensions; fetch it again")
+        raise InputError(f"{origin} is not an IDX file of {dimensions} dimensions; fetch it again")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -1,0 +1,42 @@
+"""EMNIST Balanced as NIST publishes it: IDX files, images transposed, in an archive with five other splits."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+import numpy as np
+
+from csim.bench.datasets.idx import Labelled, join_pairs, read_pairs
+from csim.errors import InputError
+
+MEMBERS = tuple(
+    f"emnist-balanced-{part}-{kind}-ubyte.gz" for part in ("train", "test") for kind in ("images-idx3", "labels-idx1")
+)
+
+
+def from_files(files: Sequence[BinaryIO]) -> Labelled:
+    """Return the images, upright, and labels of the four extracted files, in the order of `MEMBERS`."""
+    return _upright(read_pairs(files))
+
+
+def from_archive(files: Sequence[BinaryIO]) -> Labelled:
+    """Return the same from the archive; members are read in memory, whatever folder they stand in."""
+    (file,) = files
+    try:
+        with zipfile.ZipFile(file) as archive:
+            found = {PurePosixPath(member).name: member for member in archive.namelist()}
+            if missing := [name for name in MEMBERS if name not in found]:
+                raise InputError(f"{file.name} must hold {missing[0]}; it does not, fetch it again")
+            packed = [(archive.read(found[name]), f"{name} in {file.name}") for name in MEMBERS]
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{file.name} is damaged ({error}); fetch it again") from error
+    return _upright(join_pairs(packed))
+
+
+def _upright(stored: Labelled) -> Labelled:
+    images, labels = stored
+    return np.ascontiguousarray(images.transpose(0, 2, 1)), labels
