@@ -7,15 +7,17 @@ from functools import partial
 
 import numpy as np
 
+from csim.ask.budget import Budget
 from csim.ask.catalogue import Catalogue
 from csim.ask.ledger import Ledger
 from csim.decide.head import Head
-from csim.decide.thresholds import MeanBoundThreshold, QuantileThreshold
+from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold, Threshold
 from csim.dialogue import Dialogue
 from csim.discover.buffer import Buffer
 from csim.discover.discovery import Discovery
-from csim.discover.purify import AdaptiveDbscan, Dbscan
+from csim.discover.purify import AdaptiveDbscan, Clustering, Dbscan, Singles
 from csim.discover.representative import Medoid, RandomMember
+from csim.discover.window import Window, at_random, least_sure
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
 from csim.embed.encoder import CheckedEncoder
@@ -61,19 +63,13 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
     is_held_out = settings.threshold == "quantile"
     engine = Engine(
         open_encoder=backbone.open,
-        head=Head(QuantileThreshold(keep=settings.keep) if is_held_out else MeanBoundThreshold(alpha=settings.alpha)),
-        evidence=held_out if is_held_out else stored,
-        discovery=Discovery(
-            Buffer(settings.buffer_size, settings.patience),
-            Dbscan(eps=settings.eps, min_points=settings.min_points)
-            if settings.grouping == "dbscan"
-            else AdaptiveDbscan(core_share=settings.core_share, min_points=settings.min_points),
-            Medoid() if settings.representative == "medoid" else RandomMember(np.random.default_rng(settings.seed)),
-        ),
-        dialogue=Dialogue(Ledger(settings.ledger_size), Catalogue(), store),
+        head=Head(make_threshold(settings)),
+        evidence=held_out if is_held_out or settings.questions != "groups" else stored,
+        discovery=make_discovery(settings),
+        dialogue=Dialogue(Ledger(settings.ledger_size), Catalogue(), store, Budget(settings.budget)),
         store=store,
         store_score=settings.store_score,
-        schedule=Schedule(update_size=settings.update_size, seed=settings.seed),
+        schedule=Schedule(update_size=settings.update_size, update_labels=settings.update_labels, seed=settings.seed),
     )
     refit = Refit(
         backbone,
@@ -81,8 +77,33 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         device=device,
         hold_out=settings.hold_out if is_held_out else 0,
         warm_start=settings.warm_start,
+        scale=settings.scale,
     )
     return Parts(engine, refit)
+
+
+def make_threshold(settings: Settings) -> Threshold:
+    """Return the rule that rejects images; none where questions do not come from rejected ones."""
+    if settings.questions != "groups":
+        return NoThreshold()
+    if settings.threshold == "quantile":
+        return QuantileThreshold(keep=settings.keep)
+    return MeanBoundThreshold(alpha=settings.alpha)
+
+
+def make_discovery(settings: Settings) -> Discovery:
+    """Return what finds the images to ask about."""
+    rng = np.random.default_rng(settings.seed)
+    if settings.questions != "groups":
+        choose = least_sure if settings.questions == "least-sure" else at_random
+        return Discovery(Window(settings.window, choose, rng), Singles(), Medoid())
+    clustering: Clustering = (
+        Dbscan(eps=settings.eps, min_points=settings.min_points)
+        if settings.grouping == "dbscan"
+        else AdaptiveDbscan(core_share=settings.core_share, min_points=settings.min_points)
+    )
+    representative = Medoid() if settings.representative == "medoid" else RandomMember(rng)
+    return Discovery(Buffer(settings.buffer_size, settings.patience), clustering, representative)
 
 
 def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:

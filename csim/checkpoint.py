@@ -24,7 +24,7 @@ from csim.engine import Engine
 from csim.errors import CheckpointError, NotFittedError
 from csim.records import Model, State
 
-FORMAT = 1
+FORMAT = 2  # 2: budget, answers told, pool of discovery
 _PARTS = ("head", "discovery", "dialogue", "store", "schedule")
 _ARRAY = "$array"
 
@@ -82,10 +82,9 @@ def read(path: Path) -> State:
         raise CheckpointError(f"{path} is not a whole csim file ({error}); restore it from a copy") from error
     if not {"csim", "state", "sha256"} <= set(header) or not header["csim"].isdecimal():
         raise CheckpointError(f"{path} holds arrays but was not written by csim; give a file made by save()")
-    if int(header["csim"]) > FORMAT:
-        raise CheckpointError(
-            f"{path} has format {header['csim']}, this program knows up to {FORMAT}; install a newer csim"
-        )
+    if (found := int(header["csim"])) != FORMAT:
+        wanted = "a newer csim" if found > FORMAT else "the csim that wrote it"
+        raise CheckpointError(f"{path} has format {found}, this program reads {FORMAT}; use {wanted}")
     if _digest(header["state"], arrays) != header["sha256"]:
         raise CheckpointError(f"{path} is damaged: its content does not match its checksum; restore it from a copy")
     state: State = _put_together(json.loads(header["state"]), arrays)

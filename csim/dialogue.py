@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from csim.ask.budget import Budget
 from csim.ask.catalogue import Catalogue
 from csim.ask.ledger import Ledger
 from csim.errors import ClassError
@@ -20,6 +21,7 @@ from csim.records import (
     ClassRemoved,
     ClassRenamed,
     Correct,
+    Corrected,
     Divided,
     Edit,
     Event,
@@ -46,12 +48,14 @@ from csim.store.class_store import ClassStore
 
 
 class Dialogue:
-    """The ledger, the catalogue and the store, kept in step."""
+    """The ledger, the catalogue and the store, kept in step, and what all of it has cost."""
 
-    def __init__(self, ledger: Ledger, catalogue: Catalogue, store: ClassStore) -> None:
+    def __init__(self, ledger: Ledger, catalogue: Catalogue, store: ClassStore, budget: Budget) -> None:
         self.ledger = ledger
         self.catalogue = catalogue
         self.store = store
+        self.budget = budget
+        self.told = 0  # answers that named a class, corrections included
 
     def class_id(self, name: str) -> ClassId:
         """Return the id of a class by its name."""
@@ -66,6 +70,7 @@ class Dialogue:
 
     def ask(self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Event]:
         """Open a question for each group."""
+        self.budget.spend(len(groups))
         asked: list[Event] = [Asked(position, q) for q in self.ledger.open(groups, guesses, position)]
         return asked + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
@@ -91,6 +96,7 @@ class Dialogue:
                 class_id, events = self._class_of(name, position)
                 _, given = self.ledger.mark(question_id, "undone")
                 question, before = self._label(question_id, class_id), self.catalogue.current(given)
+                events.append(Corrected(position, question_id, class_id))
                 events += [Revised(position, item.id, before, class_id) for item in question.members]
                 return events + self._withdraw(before, position)
             case Undo(question_id):
@@ -129,13 +135,16 @@ class Dialogue:
                 return self._remove(class_id, position)
 
     def state(self) -> State:
-        """Return questions and classes; the store is saved on its own."""
-        return {"ledger": self.ledger.state(), "catalogue": self.catalogue.state()}
+        """Return questions, classes and costs; the store is saved on its own."""
+        parts = {"ledger": self.ledger.state(), "catalogue": self.catalogue.state(), "budget": self.budget.state()}
+        return {**parts, "told": self.told}
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
         self.ledger.restore(state["ledger"])
         self.catalogue.restore(state["catalogue"])
+        self.budget.restore(state["budget"])
+        self.told = state["told"]
 
     def _class_of(self, name: str, position: int) -> tuple[ClassId, list[Event]]:
         class_id = self.catalogue.find(name)
@@ -147,6 +156,7 @@ class Dialogue:
     def _label(self, question_id: QuestionId, class_id: ClassId) -> Question:
         question = self.ledger.settle(question_id, class_id)
         self.catalogue.support(class_id)
+        self.told += 1
         for item in question.members:
             self.store.add(item, class_id, is_told=item.id == question.representative.id)
         return question

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """Classifies a stream, finds what is new in it, and learns from answers.
-
-    An image accepted with a score above `store_score` (T_D) is stored under its predicted class.
-    """
+    """Classifies a stream, finds what is new, learns from answers; a score above `store_score` (T_D) is stored."""
 
     def __init__(
         self,
@@ -77,10 +74,10 @@ class Engine:
         return events
 
     def ask_now(self) -> list[r.Event]:
-        """Purify the candidates, however few, and ask about each group."""
-        groups = self.discovery.purify(self.encoder)
+        """Purify the candidates, however few, and ask; those beyond the budget get their best class."""
+        groups, left_over = self.discovery.purify(self.encoder, self.dialogue.budget.left(self.position))
         self.is_stale = True
-        return self.dialogue.ask(groups, self._guesses(groups), self.position)
+        return self.dialogue.ask(groups, self._guesses(groups), self.position) + self._settle(left_over)
 
     def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
         """Take in answers, whenever they come and in whatever order; all of them or, if one is bad, none."""
@@ -127,13 +124,17 @@ class Engine:
     def _take(self, item: r.Item, decision: r.Decision) -> r.Event:
         assert self.model is not None
         self.position = item.position
+        self.discovery.add(item, decision)
         class_id, score, version = decision.class_id, decision.score, self.model.version
         if not decision.is_accepted or class_id is None:
-            self.discovery.add(item)
             return r.Rejected(item.position, item.id, class_id, score, version)
         if score > self._store_score:
             self.store.add(item, class_id, is_told=False)
         return r.Accepted(item.position, item.id, class_id, score, version)
+
+    def _settle(self, items: Sequence[r.Item]) -> list[r.Event]:
+        best = self.head.decide(self.scores(r.stack(items))) if items else []
+        return [r.Revised(self.position, item.id, None, d.class_id) for item, d in zip(items, best, strict=True)]
 
     def _guesses(self, groups: Sequence[r.Group]) -> list[r.Guesses]:
         return self.head.guesses([group.vector for group in groups])
@@ -143,5 +144,5 @@ class Engine:
         self.is_stale = True
         if self.model is not None:
             self.head.install(self.model, self.dialogue.catalogue.current)
-        job = self.schedule.due(self.store, self.head.class_ids)
+        job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)
         return [r.TrainingDue(self.position, job)] if job else []

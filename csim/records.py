@@ -272,6 +272,15 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
+class Corrected:
+    """The answer to a question was replaced by another class."""
+
+    position: int
+    question_id: QuestionId
+    class_id: ClassId
+
+
+@dataclass(frozen=True, slots=True)
 class Expired:
     """A question waited so long that its images were given up to keep memory bounded."""
 
@@ -340,6 +349,7 @@ Event = (
     | Skipped
     | Divided
     | Undone
+    | Corrected
     | Expired
     | ClassAdded
     | ClassRenamed

@@ -33,7 +33,7 @@ def test_a_state_of_any_depth_survives(tmp_path):
 
 def test_a_file_holds_no_pickle_and_can_be_read_by_others(saved):
     with safe_open(saved, framework="numpy") as file:
-        assert file.metadata()["csim"] == "1"
+        assert file.metadata()["csim"] == "2"
         assert json.loads(file.metadata()["state"])["settings"]["buffer_size"] == 40
         assert any("hidden" in name for name in file.keys())  # noqa: SIM118
 
@@ -66,12 +66,23 @@ def test_a_foreign_file_is_refused(tmp_path):
         StreamClassifier.load(tmp_path / "other.safetensors")
 
 
-def test_a_newer_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "FORMAT", 2)
-    checkpoint.write(tmp_path / "newer", {"anything": 1})
-    monkeypatch.undo()
-    with pytest.raises(CheckpointError, match="has format 2, this program knows up to 1"):
-        StreamClassifier.load(tmp_path / "newer")
+@pytest.mark.parametrize(
+    ("written", "advice"), [(0, "the csim that wrote it"), (1, "the csim that wrote it"), (3, "a newer csim")]
+)
+def test_a_file_of_another_format_is_refused_and_one_is_told_what_reads_it(saved, tmp_path, written, advice):
+    with safe_open(saved, framework="numpy") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = file.metadata() | {"csim": str(written)}
+    save_file(arrays, tmp_path / "other", metadata=header)
+    with pytest.raises(CheckpointError, match=f"has format {written}, this program reads 2; use {advice}$"):
+        StreamClassifier.load(tmp_path / "other")
+
+
+def test_the_number_of_the_format_is_judged_before_anything_else_is_read(tmp_path):
+    header = {"csim": "1", "state": "no JSON at all", "sha256": "0"}
+    save_file({"weights": np.zeros(3)}, tmp_path / "old", metadata=header)
+    with pytest.raises(CheckpointError, match="has format 1"):
+        StreamClassifier.load(tmp_path / "old")
 
 
 def test_a_missing_file_or_a_folder_is_refused(tmp_path):

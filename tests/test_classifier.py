@@ -291,7 +291,7 @@ def test_the_callers_arrays_are_neither_kept_nor_edited():
     clf.observe(batch)
     batch[:], images[:] = 255, 255
     held = [item.image for c in clf._engine.store.class_ids() for item in clf._engine.store.items(c)]
-    held += [item.image for item in clf._engine.discovery._buffer.items()]
+    held += list(clf._engine.discovery.state()["pool"]["images"])
     assert not any((image == 255).all() for image in held)
     assert (untouched == digit_stream().warm_up).all()
 

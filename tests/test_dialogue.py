@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from csim.ask.budget import Budget
 from csim.ask.catalogue import Catalogue
 from csim.ask.ledger import Ledger
 from csim.dialogue import Dialogue
@@ -12,6 +13,7 @@ from csim.records import (
     ClassRemoved,
     ClassRenamed,
     Correct,
+    Corrected,
     Divided,
     Group,
     Item,
@@ -38,7 +40,7 @@ def group(*ids: str) -> Group:
 
 def dialogue() -> Dialogue:
     """One class from the warm-up, "old", and two questions: 1 about a and b, 2 about c."""
-    made = Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()))
+    made = Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5))
     made.edit(AddClass("old"), 0)
     made.ask([group("a", "b"), group("c")], [(), ()], position=4)
     return made
@@ -111,11 +113,20 @@ def test_a_correction_moves_all_that_the_answer_had_spread_to():
     made.hear(Named(1, "hern"), 9)
     assert made.hear(Correct(1, "heron"), 30) == [
         ClassAdded(30, 2, "heron"),
+        Corrected(30, 1, 2),
         Revised(30, "a", 1, 2),
         Revised(30, "b", 1, 2),
         ClassRemoved(30, 1),
     ]
     assert stored(made, 2) == ["a", "b"]
+
+
+def test_a_correction_to_a_class_that_is_there_names_the_question_and_that_class():
+    made = dialogue()
+    made.hear(Named(1, "heron"), 9)
+    made.hear(Named(2, "heron"), 9)
+    assert made.hear(Correct(2, " old"), 30) == [Corrected(30, 2, 0), Revised(30, "c", 1, 0)]
+    assert stored(made, 0) == ["c"]
 
 
 def test_a_correction_to_the_same_name_changes_nothing_that_lasts():
@@ -176,3 +187,48 @@ def test_a_bad_edit_changes_nothing(edit):
     with pytest.raises((ClassError, InputError)):
         made.edit(edit, 9)
     assert made.catalogue.names() == {0: "old"}
+
+
+def test_answers_that_name_a_class_are_counted_and_corrections_with_them():
+    made = dialogue()
+    counts = [made.told]
+    for answer in (Skip(2), Named(1, "hern"), Correct(1, "heron"), Undo(1), Named(1, "heron"), Named(2, "old")):
+        made.hear(answer, 9)
+        counts.append(made.told)
+    assert counts == [0, 0, 1, 2, 2, 3, 4]
+
+
+def test_neither_a_split_nor_an_edit_counts_as_told():
+    made = dialogue()
+    made.divide(Split(1), [group("a"), group("b")], [(), ()], 9)
+    made.edit(AddClass("heron"), 9)
+    made.edit(MergeClasses(1, 0), 9)
+    assert made.told == 0
+
+
+def test_every_question_is_paid_for_and_the_parts_of_a_split_too():
+    made = dialogue()  # two questions, half a question per image
+    assert made.budget.left(4) == 0
+    assert made.budget.left(6) == 1
+    made.divide(Split(1), [group("a"), group("b")], [(), ()], 9)
+    assert made.budget.left(8) == 0
+    assert made.budget.left(10) == 1
+
+
+def test_asking_about_nothing_costs_nothing():
+    made = dialogue()
+    assert made.ask([], [], 9) == []
+    assert made.budget.left(9) == 2
+
+
+def test_questions_classes_and_costs_survive_a_restore():
+    made, other = dialogue(), Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5))
+    made.hear(Named(1, "hern"), 9)
+    made.hear(Correct(1, "heron"), 9)
+    other.ask([group("z")] * 3, [()] * 3, 2)  # a restore forgets what was there
+    other.told = 77
+    other.restore(made.state())
+    assert other.told == 2
+    assert [other.budget.left(position) for position in range(20)] == [made.budget.left(p) for p in range(20)]
+    assert other.catalogue.names() == made.catalogue.names()
+    assert [question.id for question in other.ledger.questions()] == [2]

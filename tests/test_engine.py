@@ -8,10 +8,25 @@ from digit_stream import SMALL, digit_stream, truth_of
 from scipy.stats import t as student
 from sklearn.cluster import DBSCAN
 
+from csim.ask.budget import Budget
 from csim.ask.labellers import TruthLabeller
 from csim.build import build
+from csim.checkpoint import engine_state, restore_engine
 from csim.errors import NotFittedError
-from csim.records import Accepted, Asked, Item, Labelled, Named, Rejected, TrainingDue
+from csim.records import (
+    Accepted,
+    Asked,
+    Correct,
+    Item,
+    Labelled,
+    Named,
+    Rejected,
+    Revised,
+    Skip,
+    Split,
+    TrainingDue,
+    Undo,
+)
 from csim.settings import Settings
 
 PAPER = Settings.paper(**SMALL | {"store_size": 60, "eps": 0.1, "seed": 3})
@@ -134,7 +149,7 @@ class PlainCsim:
         labels = np.concatenate([[self.order.index(name)] * len(self.shelves[name]) for name in names])
         self.models += 1
         job = build(self.settings).engine.schedule
-        job.restore({"version": self.models - 1, "is_pending": False})
+        job.restore({"version": self.models - 1, "is_pending": False, "told": 0})
         self.job_model = self.parts.refit.train(job.job(images, labels), engine.model)
         self.known = names
         self.fit_thresholds()
@@ -181,3 +196,141 @@ def test_a_rejected_image_is_never_stored_before_it_is_answered():
         item.id for class_id in parts.engine.store.class_ids() for item in parts.engine.store.items(class_id)
     )
     assert all(event.item_id in parts.engine.store for event in events if isinstance(event, Accepted))
+
+
+def looks(events):
+    """Return, for each look at the candidates, the ids that had waited for it and the events it made."""
+    found, waiting = [], []
+    for event in events:
+        if isinstance(event, Rejected):
+            waiting.append(event.item_id)
+        elif isinstance(event, Asked | Revised):
+            if waiting:
+                found.append((waiting, []))
+                waiting = []
+            found[-1][1].append(event)
+    return found, waiting
+
+
+def test_without_a_budget_nothing_is_asked_and_candidates_get_their_best_class_at_the_next_look():
+    stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0))
+    events = parts.engine.observe(items_of(stream.images[:400]))
+    best = parts.engine.scores(stream.images[:400]).argmax(axis=1)  # the model never changes
+    found, waiting = looks(events)
+    assert len(found) > 3
+    for candidates, made in found:
+        assert all(isinstance(event, Revised) for event in made)
+        assert sorted(event.item_id for event in made) == sorted(candidates)
+        for event in made:
+            assert event.before is None
+            assert event.after == parts.engine.head.class_ids[best[int(event.item_id) - 1]]
+            assert event.position == max(int(item_id) for item_id in candidates)
+            assert event.item_id not in parts.engine.store
+    assert parts.engine.dialogue.ledger.questions() == []
+    assert len(parts.engine.discovery) == len(waiting)
+
+
+def test_each_look_asks_as_much_as_the_budget_has_left_and_settles_the_rest():
+    stream, parts, share, asked = digit_stream(), warm(Settings(**SMALL, budget=0.04)), 0.04, 0
+    found, _ = looks(parts.engine.observe(items_of(stream.images[:600])))
+    for candidates, made in found:
+        questions = [event.question for event in made if isinstance(event, Asked)]
+        settled = [event.item_id for event in made if isinstance(event, Revised)]
+        members = [item.id for question in questions for item in question.members]
+        asked += len(questions)
+        assert sorted(members + settled) == sorted(candidates)
+        assert asked <= share * made[0].position
+        if settled:  # there was more to ask about
+            assert asked + 1 > share * made[0].position
+    assert asked > 10
+
+
+def test_candidates_can_be_settled_right_after_a_new_model_was_installed():
+    """The new model's thresholds are not fitted before the next image comes."""
+    stream, parts, settled = digit_stream(), warm(Settings(**SMALL, budget=0.05)), 0
+    labeller = TruthLabeller(truth_of(stream))
+    for first in range(0, 700, 20):
+        parts.engine.observe(items_of(stream.images[first : first + 20], first + 1))
+        questions = parts.engine.dialogue.ledger.questions()
+        events = parts.engine.tell([labeller.answer(question) for question in questions])
+        if events and isinstance(events[-1], TrainingDue):
+            parts.engine.install(parts.refit.train(events[-1].job, parts.engine.model))
+            waiting = len(parts.engine.discovery)
+            made = parts.engine.ask_now()
+            assert sum(len(e.question.members) if isinstance(e, Asked) else 1 for e in made) == waiting
+            settled += sum(isinstance(event, Revised) for event in made)
+    assert settled > 0
+
+
+def test_a_split_is_never_refused_but_later_questions_wait_for_it():
+    stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0.02))
+    parts.engine.observe(items_of(stream.images[:200]))
+    question = max(parts.engine.dialogue.ledger.questions(), key=lambda question: len(question.members))
+    parts.engine.tell([Split(question.id, tuple((item.id,) for item in question.members))])
+    assert len(question.members) > 4
+    spent = parts.engine.dialogue.budget.state()["spent"]
+    later = parts.engine.observe(items_of(stream.images[200:600], 201))
+    assert len(parts.engine.dialogue.ledger.questions()) >= len(question.members)
+    for event in later:
+        if isinstance(event, Asked):
+            spent += 1
+            assert spent <= 0.02 * event.position
+
+
+def answered(engine, question, name):
+    return [type(event) for event in engine.tell([Named(question.id, name)])]
+
+
+def with_questions(update_labels, budget=1.0):
+    """An engine with open questions, for which no class is new enough to be learned."""
+    sizes = {"store_size": 200, "update_size": 199}
+    parts = warm(Settings(**SMALL | sizes, update_labels=update_labels, budget=budget))
+    parts.engine.observe(items_of(digit_stream().images[:200]))
+    return parts, parts.engine.dialogue.ledger.questions()
+
+
+@pytest.mark.parametrize("update_labels", [1, 3])
+def test_a_job_is_due_after_so_many_answers_and_not_before(update_labels):
+    parts, questions = with_questions(update_labels)
+    known = digit_stream().warm_up_names[0]
+    due = [TrainingDue in answered(parts.engine, question, known) for question in questions[:update_labels]]
+    assert due == [False] * (update_labels - 1) + [True]
+
+
+def test_without_that_setting_answers_alone_make_no_job_due():
+    parts, questions = with_questions(0)
+    known = digit_stream().warm_up_names[0]
+    assert len(questions) > 5
+    assert not any(TrainingDue in answered(parts.engine, question, known) for question in questions)
+
+
+def test_several_answers_given_at_once_make_one_job():
+    parts, questions = with_questions(2)
+    known = digit_stream().warm_up_names[0]
+    events = parts.engine.tell([Named(question.id, known) for question in questions])
+    assert sum(isinstance(event, TrainingDue) for event in events) == 1
+    job = events[-1].job
+    assert sorted(set(job.labels.tolist())) == list(parts.engine.head.class_ids)
+    followed = parts.engine.install(parts.refit.train(job, parts.engine.model))
+    assert not any(isinstance(event, TrainingDue) for event in followed)
+
+
+def test_corrections_count_as_answers_and_skips_and_undos_do_not():
+    parts, (first, second, *_) = with_questions(3)
+    one, other, _ = sorted(set(digit_stream().warm_up_names))
+    said = [Skip(second.id), Named(first.id, one), Correct(first.id, other), Undo(first.id), Named(second.id, one)]
+    due = [any(isinstance(event, TrainingDue) for event in parts.engine.tell([answer])) for answer in said]
+    assert due == [False, False, False, False, True]
+
+
+def test_answers_counted_and_questions_paid_for_survive_save_and_load():
+    parts, questions = with_questions(3, budget=0.05)
+    known = digit_stream().warm_up_names[0]
+    for question in questions[:2]:
+        assert TrainingDue not in answered(parts.engine, question, known)
+    again = build(Settings(**SMALL | {"store_size": 200, "update_size": 199}, update_labels=3, budget=0.05))
+    restore_engine(again.engine, engine_state(parts.engine))
+    assert TrainingDue in answered(again.engine, questions[2], known)
+    for position in (200, 220, 400):
+        assert again.engine.dialogue.budget.left(position) == parts.engine.dialogue.budget.left(position)
+    assert again.engine.dialogue.budget.left(220) < Budget(0.05).left(220)

@@ -5,11 +5,14 @@ import itertools
 import json
 from typing import get_args, get_type_hints
 
+import numpy as np
 import pytest
 
 from csim import settings as settings_module
-from csim.build import build
+from csim.ask.budget import Budget
+from csim.build import build, make_discovery, make_threshold
 from csim.errors import CsimError, SettingsError
+from csim.records import Decision
 from csim.settings import Settings
 
 KINDS = get_type_hints(Settings)
@@ -22,6 +25,7 @@ LIMITS = {
     "channels": (1, 4096),
     "hidden_units": (1, 10**6),
     "embedding_size": (2, 10**6),
+    "scale": (0.1, 1000),
     "margin": (0, 100),
     "beta": (0, 1000),
     "batch_size": (2, 10**6),
@@ -29,12 +33,15 @@ LIMITS = {
     "learning_rate": (1e-9, 10),
     "keep": (1e-6, 1 - 1e-6),
     "hold_out": (0.01, 0.5),
-    "alpha": (1e-6, 0.5),
+    "alpha": (1e-6, 1 - 1e-6),
+    "budget": (0, 1),
+    "window": (1, 10**9),
     "patience": (0, 10**9),
     "core_share": (0, 1),
     "eps": (1e-6, 2),
     "min_points": (1, 10**9),
     "store_score": (0, 1),
+    "update_labels": (0, 10**9),
     "seed": (0, 2**62),
 }
 # These three also hang together: ledger_size ≥ buffer_size and store_size > update_size.
@@ -75,7 +82,7 @@ def test_a_whole_number_must_be_whole(name):
         Settings(**{name: 3.5})
 
 
-@pytest.mark.parametrize("name", ["margin", "beta", "learning_rate", "core_share", "eps", "store_score"])
+@pytest.mark.parametrize("name", ["margin", "beta", "learning_rate", "core_share", "eps", "store_score", "budget"])
 def test_a_fraction_may_be_given_as_a_whole_number(name):
     assert getattr(Settings(**{name: 1}), name) == 1
 
@@ -111,13 +118,21 @@ def test_a_class_that_could_never_be_learned_is_refused(update_size):
 def test_the_papers_preset_differs_exactly_where_the_paper_does():
     ours, papers = Settings().to_dict(), Settings.paper().to_dict()
     assert {name: papers[name] for name in ours if ours[name] != papers[name]} == {
-        "beta": 0.05,
+        "scale": 5.0,
+        "beta": 0.01,
         "class_loss": "triplets",
         "batches": "plain",
+        "alpha": 0.99,
+        "alpha": 0.99,
         "patience": 0,
         "grouping": "dbscan",
+        "min_points": 5,
+        "eps": 0.02,
+        "min_points": 5,
         "representative": "random",
         "eviction": "oldest",
+        "update_size": 100,
+        "update_labels": 0,
     }
 
 
@@ -127,6 +142,11 @@ def test_the_papers_values_are_the_papers():
     assert (papers.hidden_units, papers.buffer_size, papers.store_size, papers.update_size) == (200, 1000, 200, 100)
     assert (papers.store_score, papers.margin, papers.batch_size, papers.epochs) == (0.99, 1, 64, 10)
     assert (papers.threshold, papers.mining, papers.conv_layers) == ("mean-bound", "all-positive", 1)
+
+
+def test_the_paper_asks_about_groups_without_a_budget_and_trains_for_new_classes_only():
+    papers = Settings.paper()
+    assert (papers.questions, papers.budget, papers.update_labels) == ("groups", 1, 0)
 
 
 def test_the_papers_preset_can_be_changed_and_is_checked_too():
@@ -186,3 +206,25 @@ def test_every_setting_has_a_comment_above_it():
 )
 def test_every_choice_can_be_built(name, choice):
     assert build(Settings(**{name: choice})).engine.position == 0
+
+
+@pytest.mark.parametrize("budget", [0, 0.02, 1])
+def test_the_budget_is_that_of_the_settings(budget):
+    assert build(Settings(budget=budget)).engine.dialogue.budget.left(1000) == Budget(budget).left(1000)
+
+
+@pytest.mark.parametrize("threshold", ["mean-bound", "quantile"])
+@pytest.mark.parametrize("questions", ["least-sure", "random"])
+def test_no_image_is_rejected_where_questions_are_about_single_images(questions, threshold):
+    rule = make_threshold(Settings(questions=questions, threshold=threshold))
+    rule.fit({0: [0.9] * 100})
+    assert rule.passes([0], np.zeros((1, 1))).all()
+
+
+def test_a_window_is_as_long_as_the_settings_say(make_item):
+    discovery = make_discovery(Settings(questions="least-sure", window=3))
+    due = []
+    for position in (1, 2, 3):
+        discovery.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=True))
+        due.append(discovery.is_due(position))
+    assert due == [False, False, True]

@@ -88,6 +88,23 @@ class QuantileThreshold(Threshold):
         return float(np.sort(np.asarray(scores))[k - 1]) if k else young
 
 
+class NoThreshold(Threshold):
+    """Accept everything: for those who choose their questions by other means.
+
+    >>> rule = NoThreshold()
+    >>> rule.fit({3: []})
+    >>> rule.passes([3], np.array([[0.01]]))
+    array([[ True]])
+    """
+
+    def __init__(self) -> None:
+        self._lowest: dict[ClassId, float] = {}
+
+    def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
+        """Take note of the classes."""
+        self._lowest = dict.fromkeys(scores, -math.inf)
+
+
 class MeanBoundThreshold(Threshold):
     """The paper's rule: the lower confidence bound of a class's mean score, by Student's t.
 
@@ -98,8 +115,8 @@ class MeanBoundThreshold(Threshold):
     Parameters
     ----------
     alpha
-        Chance that the true mean lies below the bound, between 0 and 0.5. Raising it lifts the threshold
-        towards the mean and rejects more.
+        Chance that the true mean lies below the bound, between 0 and 1. Raising it lifts the threshold, at 0.5 to the
+        mean and then past it, and rejects more.
 
     Examples
     --------
@@ -113,8 +130,8 @@ class MeanBoundThreshold(Threshold):
     """
 
     def __init__(self, *, alpha: float = 0.05) -> None:
-        if not 0 < alpha <= 0.5:
-            raise SettingsError(f"alpha must lie between 0 and 0.5, got {alpha}")
+        if not 0 < alpha < 1:
+            raise SettingsError(f"alpha must lie between 0 and 1, got {alpha}")
         self.alpha = alpha
         self._lowest: dict[ClassId, float] = {}
 

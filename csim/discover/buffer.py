@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from csim.errors import SettingsError
-from csim.records import Item, ItemId, State, pack, unpack
+from csim.records import Decision, Item, ItemId, State, pack, unpack
 
 
 class Buffer:
@@ -32,15 +32,16 @@ class Buffer:
     def __contains__(self, item_id: object) -> bool:
         return item_id in self._items
 
-    def add(self, item: Item) -> None:
-        """Let a candidate wait."""
-        self._items[item.id] = item
+    def add(self, item: Item, decision: Decision) -> None:
+        """Let an image wait if it was rejected."""
+        if not decision.is_accepted:
+            self._items[item.id] = item
 
     def is_due(self, position: int) -> bool:
         """Tell whether it is time to purify, the stream having come to `position`.
 
         >>> buffer = Buffer(size=2, patience=100)
-        >>> buffer.add(Item("a", 7, None))
+        >>> buffer.add(Item("a", 7, None), Decision(0, 0.2, is_accepted=False))
         >>> buffer.is_due(106), buffer.is_due(107)
         (False, True)
         """
@@ -53,6 +54,10 @@ class Buffer:
     def items(self) -> list[Item]:
         """Return all candidates, oldest first."""
         return list(self._items.values())
+
+    def choose(self, most: int) -> list[Item]:
+        """Return all candidates, whatever the number of questions: one can be about many."""
+        return self.items()
 
     def clear(self) -> None:
         """Be empty."""

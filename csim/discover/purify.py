@@ -54,6 +54,18 @@ class Dbscan:
         return _dbscan(vectors, self.eps, self.min_points)
 
 
+class Singles:
+    """Every vector on its own: an answer then speaks of one image only.
+
+    >>> [group.tolist() for group in Singles().group(np.zeros((2, 1)))]
+    [[0], [1]]
+    """
+
+    def group(self, vectors: Floats) -> list[Ints]:
+        """Return each index alone."""
+        return [np.array([index]) for index in range(len(vectors))]
+
+
 class AdaptiveDbscan:
     """Density-based groups whose radius follows the candidates.
 
@@ -79,7 +91,7 @@ class AdaptiveDbscan:
         [[0, 1, 2], [3]]
         """
         if len(vectors) < self.min_points:
-            return [np.array([index]) for index in range(len(vectors))]
+            return Singles().group(vectors)
         reach = NearestNeighbors(n_neighbors=self.min_points).fit(vectors).kneighbors(vectors)[0][:, -1]
         return _dbscan(vectors, float(np.quantile(reach, self.core_share)), self.min_points)
 

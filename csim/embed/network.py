@@ -95,14 +95,17 @@ Body = ConvBody | CentredBody
 
 
 class OneVsRest(nn.Module):
-    """Vectors of unit length, (n, d), to one logit per class, (n, K)."""
+    """Vectors of unit length, (n, d), to one logit per class, (n, K).
 
-    def __init__(self, size: int, classes: int) -> None:
+    At the start a vector along its class's direction scores σ(scale / 2), one across it σ(-scale / 2). Training hardly
+    moves the scale, so raising it lets scores come nearer to 0 and 1.
+    """
+
+    def __init__(self, size: int, classes: int, scale: float) -> None:
         super().__init__()
         self.directions = nn.Parameter(torch.randn(classes, size) / math.sqrt(size))
-        # The start: a vector along its class's direction scores σ(10 - 5), one across it σ(-5).
-        self.scale = nn.Parameter(torch.tensor(10.0))
-        self.bias = nn.Parameter(torch.full((classes,), -5.0))
+        self.scale = nn.Parameter(torch.tensor(scale))
+        self.bias = nn.Parameter(torch.full((classes,), -scale / 2))
 
     def weights(self) -> Tensor:
         """Return W, (K, d): the directions at unit length times the scale."""
@@ -116,11 +119,11 @@ class OneVsRest(nn.Module):
 class OpenWorldNetwork(nn.Module):
     """A body and the one-vs-rest layer for `class_ids`, one column per class in that order."""
 
-    def __init__(self, body: Body, class_ids: Sequence[ClassId]) -> None:
+    def __init__(self, body: Body, class_ids: Sequence[ClassId], scale: float = 10.0) -> None:
         super().__init__()
         self.body = body
         self.class_ids = tuple(class_ids)
-        self.one_vs_rest = OneVsRest(body.size, len(self.class_ids))
+        self.one_vs_rest = OneVsRest(body.size, len(self.class_ids), scale)
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors, (n, d), and logits, (n, K)."""

@@ -31,16 +31,26 @@ class Refit:
         training set smaller; 0 trains on all.
     warm_start
         Continue from the model before.
+    scale
+        Of the cosine in the one-vs-rest layer. Raising it lets scores come nearer to 0 and 1.
     """
 
     def __init__(
-        self, backbone: Backbone, trainer: Trainer, *, device: torch.device, hold_out: float, warm_start: bool
+        self,
+        backbone: Backbone,
+        trainer: Trainer,
+        *,
+        device: torch.device,
+        hold_out: float,
+        warm_start: bool,
+        scale: float,
     ) -> None:
         self._backbone = backbone
         self._trainer = trainer
         self._device = device
         self._hold_out = hold_out
         self._warm_start = warm_start
+        self._scale = scale
 
     def train(self, job: Job, previous: Model | None = None, progress: Progress | None = None) -> Model:
         """Do a job; the same job and previous model give the same model."""
@@ -48,7 +58,7 @@ class Refit:
         class_ids, columns = np.unique(job.labels, return_inverse=True)
         inputs = self._backbone.inputs(job.images)
         with seeded(job.seed):
-            network = OpenWorldNetwork(self._backbone.body(job.images, inputs), class_ids.tolist())
+            network = OpenWorldNetwork(self._backbone.body(job.images, inputs), class_ids.tolist(), self._scale)
         if previous is not None and self._warm_start:
             network.continue_from(previous.network, previous.class_ids)
         network.to(self._device)

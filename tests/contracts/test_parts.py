@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from csim.ask.budget import Budget
 from csim.decide.head import Head
-from csim.decide.thresholds import MeanBoundThreshold, QuantileThreshold
+from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold
 from csim.discover.buffer import Buffer
 from csim.discover.discovery import Discovery
-from csim.discover.purify import AdaptiveDbscan, Dbscan
+from csim.discover.purify import AdaptiveDbscan, Dbscan, Singles
 from csim.discover.representative import Medoid, RandomMember
+from csim.discover.window import Window, at_random, least_sure
 from csim.embed.backbone import OwnBackbone
 from csim.embed.batches import Balanced, Plain
 from csim.embed.encoder import CentredEncoder, CheckedEncoder, NetworkEncoder
@@ -21,7 +23,8 @@ from csim.embed.mining import AllPositive, BatchHard, Literal
 from csim.embed.network import CentredBody, ConvBody
 from csim.embed.training import seeded
 from csim.errors import NotFittedError
-from csim.records import Item, Model
+from csim.records import Decision, Item, Model
+from csim.retrain.schedule import Schedule
 from csim.store.class_store import ClassStore
 from csim.store.eviction import OldestOut, ProtectTold
 
@@ -83,6 +86,7 @@ ENCODERS = {
 CLUSTERINGS = {
     "dbscan": lambda: Dbscan(eps=0.8, min_points=2),
     "adaptive": lambda: AdaptiveDbscan(core_share=0.5, min_points=2),
+    "singles": Singles,
 }
 REPRESENTATIVES = {"medoid": Medoid, "random": lambda: RandomMember(np.random.default_rng(0))}
 
@@ -114,7 +118,7 @@ def test_a_head_decides_about_an_empty_batch():
     assert head.guesses([]) == []
 
 
-@pytest.mark.parametrize("make_threshold", [QuantileThreshold, MeanBoundThreshold])
+@pytest.mark.parametrize("make_threshold", [QuantileThreshold, MeanBoundThreshold, NoThreshold])
 def test_a_head_is_calibrated_on_nothing(make_threshold):
     head = make_head(make_threshold())
     head.calibrate(VECTORS[:0], np.zeros(0, np.int64))
@@ -199,8 +203,9 @@ def test_a_loss_leaves_its_arguments_alone(mining, weighting):
         lambda: Head(MeanBoundThreshold()).guesses([VECTORS[0]]),
         lambda: make_head().decide(np.ones((1, 3))),
         lambda: make_head(QuantileThreshold()).decide(np.ones((1, 3))),
+        lambda: make_head(NoThreshold()).decide(np.ones((1, 3))),
     ],
-    ids=["scores", "calibrate", "guesses", "decide by the bound", "decide by the quantile"],
+    ids=["scores", "calibrate", "guesses", "decide by the bound", "decide by the quantile", "decide by nothing"],
 )
 def test_use_before_fitting_is_refused(use):
     with pytest.raises(NotFittedError):
@@ -237,14 +242,46 @@ def test_grouping_twice_gives_the_same(make):
 # State survives save and load.
 
 
+REJECTED = Decision(0, 0.2, is_accepted=False)
+
+
 def fill_buffer(buffer, start=1):
     for item in make_items(5, start):
-        buffer.add(item)
+        buffer.add(item, REJECTED)
+
+
+def fill_window(window, start=1):
+    for item in make_items(5, start):
+        window.add(item, Decision(0, float(item.image.mean()) / 255, is_accepted=True))
+
+
+def look_at_window(window):
+    return window.is_due(6), window.choose(2), window.choose(2), len(window)
+
+
+def fill_schedule(schedule, start=1):
+    """Ask for a job after every seventh answer or so; it is done at once."""
+    store = ClassStore(9, OldestOut())
+    fill_store(store)
+    for told in range(start, start + 20):
+        schedule.due(store, [0, 1], told)
+        schedule.done()
+
+
+def look_at_schedule(schedule):
+    store = ClassStore(9, OldestOut())
+    fill_store(store)
+    jobs = [schedule.due(store, [0, 1], told) for told in range(100, 130)]
+    return [job and (job.version, job.seed) for job in jobs]
 
 
 def fill_store(store, start=1):
     for place, item in enumerate(make_items(9, start)):
         store.add(item, place % 2, is_told=place % 3 == 0)
+
+
+def make_singles():
+    return Discovery(Window(9, at_random, np.random.default_rng(3)), Singles(), Medoid())
 
 
 def make_discovery():
@@ -255,7 +292,20 @@ STATEFUL = {
     "buffer": (lambda: Buffer(9, 4), fill_buffer, lambda part: (part.items(), part.is_due(6))),
     "store, oldest out": (lambda: ClassStore(3, OldestOut()), fill_store, lambda part: (part.items(0), part.items(1))),
     "store, told kept": (lambda: ClassStore(3, ProtectTold()), fill_store, lambda part: (part.items(0), part.items(1))),
-    "discovery": (make_discovery, fill_buffer, lambda part: part.purify(make_foreign(OneByOne()))),
+    "window, least sure": (lambda: Window(9, least_sure, np.random.default_rng(3)), fill_window, look_at_window),
+    "window, at random": (lambda: Window(9, at_random, np.random.default_rng(3)), fill_window, look_at_window),
+    "budget": (
+        lambda: Budget(0.25),
+        lambda part, start=1: part.spend(start),
+        lambda part: [part.left(position) for position in range(0, 2000, 50)],
+    ),
+    "schedule": (
+        lambda: Schedule(update_size=8, update_labels=7, seed=3),
+        fill_schedule,
+        look_at_schedule,
+    ),
+    "discovery of singles": (make_singles, fill_window, lambda part: part.purify(make_foreign(OneByOne()), 3)),
+    "discovery": (make_discovery, fill_buffer, lambda part: part.purify(make_foreign(OneByOne()), 99)),
     "random member": (
         lambda: RandomMember(np.random.default_rng(3)),
         lambda part, start=1: [part.choose(VECTORS) for _ in range(start)],

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from csim.decide.thresholds import MeanBoundThreshold, QuantileThreshold
+from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold
 from csim.errors import NotFittedError, SettingsError
 
 SCORES = np.random.default_rng(0).beta(8, 2, 60)
 GRID = np.linspace(0, 1, 201)[:, None]
 
-every_rule = pytest.mark.parametrize("make_rule", [QuantileThreshold, MeanBoundThreshold])
+every_rule = pytest.mark.parametrize("make_rule", [QuantileThreshold, MeanBoundThreshold, NoThreshold])
+every_rule_that_rejects = pytest.mark.parametrize("make_rule", [QuantileThreshold, MeanBoundThreshold])
 
 
 @every_rule
@@ -30,7 +31,13 @@ def test_a_higher_score_never_passes_less(make_rule):
     passes = rule.passes([3], GRID)[:, 0]
     assert (passes == np.sort(passes)).all()
     assert passes[-1]
-    assert not passes[0]
+
+
+@every_rule_that_rejects
+def test_the_lowest_score_does_not_pass(make_rule):
+    rule = make_rule()
+    rule.fit({3: SCORES})
+    assert not rule.passes([3], GRID[:1]).any()
 
 
 @every_rule
@@ -117,7 +124,7 @@ def test_a_share_outside_0_and_1_is_refused(keep):
         QuantileThreshold(keep=keep)
 
 
-@pytest.mark.parametrize("alpha", [0, 0.6, -1, float("nan")])
+@pytest.mark.parametrize("alpha", [0, 1, -1, float("nan")])
 def test_an_alpha_outside_its_range_is_refused(alpha):
     with pytest.raises(SettingsError, match="alpha"):
         MeanBoundThreshold(alpha=alpha)

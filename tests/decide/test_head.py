@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from csim.decide.head import Head
 from csim.decide.scores import fold, one_vs_rest
-from csim.decide.thresholds import MeanBoundThreshold, QuantileThreshold
+from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold
 from csim.errors import NotFittedError
 from csim.records import Decision, Model
 
@@ -191,3 +191,17 @@ def test_thresholds_survive_a_restore():
     other.restore(head.state())
     scores = np.random.default_rng(0).random((50, 3))
     assert other.decide(scores) == head.decide(scores)
+
+
+def test_without_a_threshold_every_image_is_given_its_best_class():
+    head = make_head(threshold=NoThreshold())
+    head.calibrate(np.zeros((0, 4)), np.zeros(0, np.int64))
+    scores = head.scores(draw_vectors(40)) / 1000
+    for decision, row in zip(head.decide(scores), scores, strict=True):
+        assert decision == Decision((3, 7, 9)[int(row.argmax())], float(row.max()), is_accepted=True)
+
+
+def test_even_without_a_threshold_an_image_has_no_class_if_there_is_none():
+    head = make_head(current=lambda class_id: None, threshold=NoThreshold())
+    head.calibrate(np.zeros((0, 4)), np.zeros(0, np.int64))
+    assert head.decide(head.scores(draw_vectors(2))) == [Decision(None, 0.0, is_accepted=False)] * 2

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from csim.decide.thresholds import MeanBoundThreshold, QuantileThreshold
+from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold
+from csim.errors import NotFittedError
 
 
 @pytest.mark.parametrize("keep", [0.8, 0.9, 0.95, 0.98])
@@ -79,6 +80,17 @@ def test_the_bound_is_the_lower_end_of_students_interval(alpha, n):
     assert rule.passes([4], np.array([[low + 1e-9], [low - 1e-9]])).ravel().tolist() == [True, False]
 
 
+def test_an_alpha_past_one_half_mirrors_the_bound_at_the_mean():
+    scores = np.random.default_rng(0).uniform(0.2, 0.8, 50)
+    bounds = []
+    for alpha in (0.05, 0.95):
+        rule = MeanBoundThreshold(alpha=alpha)
+        rule.fit({3: scores})
+        bounds.append(rule.state()["lowest"][0])
+    assert bounds[0] < scores.mean() < bounds[1]
+    assert np.mean(bounds) == pytest.approx(scores.mean())
+
+
 def test_an_alpha_of_one_half_puts_the_bound_at_the_mean():
     rule = MeanBoundThreshold(alpha=0.5)
     rule.fit({4: [0.2, 0.3, 1.0]})
@@ -106,3 +118,26 @@ def test_images_that_all_score_alike_pass_their_own_bound(value, n):
     rule = MeanBoundThreshold()
     rule.fit({0: [value] * n})
     assert rule.passes([0], np.array([[value]])).all()
+
+
+@pytest.mark.parametrize("scores", [{}, {0: [], 4: []}, {0: [0.99] * 50, 4: [0.2, 0.9]}])
+def test_without_a_threshold_every_score_of_every_class_passes(scores):
+    rule = NoThreshold()
+    rule.fit(scores)
+    anything = np.array([0.0, 1e-300, 0.5, 1.0])
+    assert rule.passes(list(scores), np.tile(anything[:, None], (1, len(scores)))).all()
+
+
+def test_no_threshold_is_still_refused_for_a_class_it_was_not_told_of():
+    rule = NoThreshold()
+    rule.fit({0: [], 4: []})
+    with pytest.raises(NotFittedError, match="class 7"):
+        rule.passes([0, 7], np.ones((1, 2)))
+
+
+def test_no_threshold_survives_a_restore():
+    rule, other = NoThreshold(), NoThreshold()
+    rule.fit({0: [], 4: []})
+    other.restore(rule.state())
+    assert other.passes([4, 0], np.zeros((3, 2))).all()
+    assert np.isneginf(rule.state()["lowest"]).all()

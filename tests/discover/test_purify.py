@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import DBSCAN
 
-from csim.discover.purify import AdaptiveDbscan, Dbscan, halve
+from csim.discover.purify import AdaptiveDbscan, Dbscan, Singles, halve
 
 
 def draw_clumps(seed=0, clumps=3, each=25, strays=8, spread=0.05, size=5):
@@ -131,6 +131,13 @@ def test_candidates_that_are_all_equal_are_one_group(clustering, dtype):
 @pytest.mark.parametrize("clustering", [Dbscan(eps=0.2, min_points=3), AdaptiveDbscan(core_share=0.5, min_points=3)])
 def test_no_candidates_no_groups(clustering):
     assert clustering.group(np.zeros((0, 4), np.float32)) == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_singles_stand_alone_in_order_however_near_they_lie(count):
+    groups = Singles().group(np.zeros((count, 4)))
+    assert [group.tolist() for group in groups] == [[index] for index in range(count)]
+    assert all(group.dtype.kind == "i" for group in groups)
 
 
 @given(count=st.integers(2, 15), seed=st.integers(0, 500))

@@ -89,7 +89,7 @@ def test_the_mean_of_a_foreign_encoder_is_part_of_the_arrays_and_is_taken_over()
 
 def test_logits_are_the_weights_times_the_vector_plus_the_bias():
     with seeded(1):
-        layer = OneVsRest(6, 4)
+        layer = OneVsRest(6, 4, scale=10.0)
         torch.nn.init.normal_(layer.bias)
     vectors = functional.normalize(torch.randn(9, 6, generator=torch.Generator().manual_seed(0)), dim=1)
     weights, bias = layer.weights().detach().numpy(), layer.bias.detach().numpy()
@@ -98,13 +98,14 @@ def test_logits_are_the_weights_times_the_vector_plus_the_bias():
     assert layer(vectors).detach().numpy() == pytest.approx(np.array(expected), abs=1e-5)
 
 
-def test_a_fresh_layer_can_give_probabilities_above_the_store_score():
+@pytest.mark.parametrize(("scale", "is_above"), [(10.0, True), (9.3, True), (9.1, False), (5.0, False)])
+def test_a_scale_above_9_lets_probabilities_pass_the_store_score(scale, is_above):
     with seeded(0):
-        layer = OneVsRest(6, 3)
+        layer = OneVsRest(6, 3, scale)
     along = functional.normalize(layer.directions.detach(), dim=1)
     probabilities = torch.sigmoid(layer(along)).diagonal()
-    assert (probabilities > 0.99).all()
-    assert (torch.sigmoid(layer(-along)).diagonal() < 0.01).all()
+    assert (probabilities > 0.99).all() == is_above
+    assert torch.sigmoid(layer(-along)).diagonal().detach().numpy() == pytest.approx(1 / (1 + np.exp(1.5 * scale)))
 
 
 def make_network(class_ids, seed):

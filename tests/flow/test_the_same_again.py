@@ -15,6 +15,9 @@ PRESETS = {
     "default": Settings(**SMALL),
     "paper": Settings.paper(**SMALL),
     "quantile": Settings(**SMALL, threshold="quantile"),
+    "small budget": Settings(**SMALL, budget=0.03, update_labels=8),
+    "least sure": Settings(**SMALL, questions="least-sure", window=60, budget=0.05, update_labels=10),
+    "random": Settings(**SMALL, questions="random", window=60, budget=0.05, update_labels=10),
 }
 
 
@@ -66,12 +69,14 @@ def test_saving_and_loading_in_the_middle_changes_nothing_that_follows(preset, t
     images = digit_stream().images
     straight = fitted(PRESETS[preset])
     drive(straight, images[:400])
-    straight.observe(images[400:455])  # open questions and candidates wait
+    straight.observe(images[400:500])
+    assert straight.questions()  # what waits is saved, too
+    assert len(straight._engine.discovery) > 0
     straight.save(tmp_path / "stream.csim")
     resumed = StreamClassifier.load(tmp_path / "stream.csim")
     ends = []
     for clf in (straight, resumed):
-        events = clf.answer_with(TruthLabeller(truth_of(digit_stream()))) + drive(clf, images[455:900])
+        events = clf.answer_with(TruthLabeller(truth_of(digit_stream()))) + drive(clf, images[500:900])
         answered = clf.questions("answered")[3].id
         events += clf.undo(answered) + clf.tell(answered, "something else") + clf.ask_now()
         clf.save(tmp_path / "end.csim")

@@ -1,0 +1,105 @@
+"""A story through the whole classifier: what people tell is learned before a new class makes it due."""
+
+import pytest
+from digit_stream import SMALL, digit_stream, fitted, truth_of
+
+from csim.ask.labellers import TruthLabeller
+from csim.records import Labelled, Retrained
+from csim.settings import Settings
+
+
+def drive(clf, images):
+    labeller, events = TruthLabeller(truth_of(digit_stream())), []
+    for first in range(0, len(images), 20):
+        events += clf.observe(images[first : first + 20])
+        for question in clf.questions():
+            events += clf.tell(question.id, labeller.answer(question).name)
+    return events
+
+
+def answers_before_each_model(events):
+    counts, since, seen = [], 0, set()
+    for event in events:
+        if isinstance(event, Labelled) and event.question_id not in seen:
+            seen.add(event.question_id)
+            since += 1
+        elif isinstance(event, Retrained):
+            counts.append(since)
+            since = 0
+    return counts
+
+
+NO_NEW_CLASS = SMALL | {"store_size": 200, "update_size": 199}  # of which there are too few digits
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("update_labels", [7, 20])
+def test_a_new_model_comes_after_exactly_so_many_answers(update_labels):
+    events = drive(fitted(Settings(**NO_NEW_CLASS, update_labels=update_labels)), digit_stream().images[:500])
+    counts = answers_before_each_model(events)
+    assert len(counts) > 2
+    assert set(counts) == {update_labels}
+
+
+@pytest.mark.slow
+def test_a_new_class_is_not_kept_waiting():
+    events = drive(fitted(Settings(**SMALL, update_labels=30)), digit_stream().images[:800])
+    counts = answers_before_each_model(events)
+    assert max(counts) == 30
+    assert min(counts) < 30
+
+
+@pytest.mark.slow
+def test_without_it_only_new_classes_make_a_model_due():
+    assert (
+        answers_before_each_model(drive(fitted(Settings(**NO_NEW_CLASS, update_labels=0)), digit_stream().images[:400]))
+        == []
+    )
+
+
+@pytest.mark.slow
+def test_the_answers_are_learned_from():
+    """Of images that a person has told, the next model gets more right than the model before."""
+    clf = fitted(Settings(**NO_NEW_CLASS, update_labels=10**9))
+    events = drive(clf, digit_stream().images[:300])
+    known = set(digit_stream().warm_up_names)
+    told = [
+        int(e.item_id) - 1
+        for e in events
+        if isinstance(e, Labelled) and digit_stream().names[int(e.item_id) - 1] in known
+    ]
+    truth = [digit_stream().names[index] for index in told]
+    assert len(told) > 10
+
+    def right(model):
+        best = model.classes_[model.predict_proba(digit_stream().images[told]).argmax(axis=1)]
+        return sum(name == own for name, own in zip(truth, best, strict=True)) / len(truth)
+
+    other = fitted(Settings(**NO_NEW_CLASS, update_labels=20))
+    drive(other, digit_stream().images[:300])
+    assert right(other) >= right(clf)
+
+
+def test_training_that_is_interrupted_is_due_again_with_the_next_answer(monkeypatch):
+    clf = fitted(Settings(**NO_NEW_CLASS, update_labels=3))
+    clf.observe(digit_stream().images[:200])
+    known, questions = digit_stream().warm_up_names[0], clf.questions()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(clf._parts.refit, "train", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            clf.tell({question.id: known for question in questions[:3]})
+    assert any(isinstance(event, Retrained) for event in clf.tell(questions[3].id, known))
+
+
+def test_answers_do_no_harm_when_every_class_has_been_removed():
+    clf = fitted(Settings(**NO_NEW_CLASS, update_labels=1))
+    clf.observe(digit_stream().images[:200])
+    for name in clf.classes_:
+        clf.classes.remove(name)
+    events = clf.tell(clf.questions()[0].id, "heron")
+    assert not any(isinstance(event, Retrained) for event in events)
+    assert [summary.name for summary in clf.classes] == ["heron"]
