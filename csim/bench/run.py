@@ -1,41 +1,96 @@
 """The one evaluation loop: warm up, let the stream pass, answer every question from the truth, keep the log.
 
-The model never sees the truth: a simulated labeller tells the name of a question's representative, and the
-metrics read the log afterwards.
+The model never sees the truth: a simulated person tells the name of a question's representative, and the metrics
+read the log afterwards. Every method goes through this loop, ours and those it is compared with.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from csim.ask.labellers import TruthLabeller
+import numpy as np
+import numpy.typing as npt
+
+from csim.bench.answers import Answers, Person
 from csim.bench.scenario import Stream
-from csim.classifier import StreamClassifier
-from csim.records import Event, ItemId
-from csim.settings import Settings
+from csim.records import Event, Floats, Images, ItemId, Question
 
 _BATCH = 16  # images between two looks at the open questions: an answer comes at most so late
 
 
+class Method(Protocol):
+    """What can be compared: it learns first classes, sees images pass, asks, and is told.
+
+    Events call an image of the stream by its position, from 1, as text. `training_seconds` is what it has trained.
+    """
+
+    training_seconds: float
+
+    def fit(self, images: Images, names: Sequence[str], /) -> object:
+        """Learn the first classes."""
+        ...
+
+    def observe(self, images: Images, /) -> list[Event]:
+        """See the next images."""
+        ...
+
+    def ask_now(self) -> list[Event]:
+        """Ask about what waits, however little."""
+        ...
+
+    def questions(self) -> list[Question]:
+        """Return the open questions."""
+        ...
+
+    def tell(self, answers: dict[int, str], /) -> list[Event]:
+        """Take in the names of questions' representatives."""
+        ...
+
+    def predict_proba(self, images: Images, /) -> Floats:
+        """Return a score per class of `classes_` for each image."""
+        ...
+
+    @property
+    def classes_(self) -> npt.NDArray[np.str_]:
+        """The names of the classes that can be given."""
+        ...
+
+
+OpenMethod = Callable[[Callable[[Event], None]], Method]  # given what to call with every event, returns the method
+
+
 @dataclass(frozen=True)
 class Run:
-    """What happened, the truth beside it, and what it took."""
+    """What happened, the truth beside it, and what it took.
 
-    settings: Settings
+    `remembered` is the accuracy in percent, among the first classes only, of the first and of the last model on the
+    same images: the difference is what was forgotten. `forward_per_second` is what the last model's scores alone take.
+    """
+
     events: list[Event]
     truth: dict[ItemId, str]
     seconds: float
     seconds_training: float
+    remembered: tuple[float, float]
+    forward_per_second: float
+
+    @property
+    def forgetting(self) -> float:
+        """Points of accuracy lost on the first classes."""
+        return self.remembered[0] - self.remembered[1]
 
 
 def run(
     stream: Stream,
-    settings: Settings,
+    open_method: OpenMethod,
     *,
+    answers: Answers | None = None,
+    seed: int = 0,
     on_events: Callable[[list[Event], int], None] | None = None,
-    on_model: Callable[[StreamClassifier], None] | None = None,
+    on_model: Callable[[Any], None] | None = None,
 ) -> Run:
     """Run a stream to its end.
 
@@ -43,28 +98,55 @@ def run(
     ----------
     stream
         Images in order, and the truth.
-    settings
-        The method.
+    open_method
+        Given what to call with every event, returns the method.
+    answers
+        How the simulated person answers; at once and rightly if not given.
+    seed
+        Draws the person's delays and mistakes.
     on_events
         Called after every batch with its events and the position reached, for progress.
     on_model
-        Called with the classifier after the warm-up and at the end, to look at its vectors.
+        Called with the method after the warm-up and at the end, to look at its vectors.
     """
     start = time.perf_counter()
     events: list[Event] = []
     truth = {str(position): name for position, name in enumerate(stream.names, start=1)}
-    labeller = TruthLabeller(truth)
-    classifier = StreamClassifier(settings, on_event=events.append).fit(stream.warm_up, stream.warm_up_names)
+    person = Person(truth, sorted({*stream.warm_up_names, *stream.names}), answers or Answers(), seed)
+    method = open_method(events.append)
+    method.fit(stream.warm_up, stream.warm_up_names)
+    first = _recall(method, stream)
     if on_model:
-        on_model(classifier)
-    for first in range(0, len(stream.images), _BATCH):
-        batch = stream.images[first : first + _BATCH]
-        new = classifier.observe(batch)
-        if first + _BATCH >= len(stream.images):
-            new += classifier.ask_now()
-        new += classifier.answer_with(labeller)
+        on_model(method)
+    for begin in range(0, len(stream.images), _BATCH):
+        batch = stream.images[begin : begin + _BATCH]
+        position = begin + len(batch)
+        new = method.observe(batch)
+        if position == len(stream.images):
+            new += method.ask_now()
+        new += method.tell({answer.question_id: answer.name for answer in person.due(method.questions(), position)})
         if on_events:
-            on_events(new, first + len(batch))
+            on_events(new, position)
+    seconds = time.perf_counter() - start
     if on_model:
-        on_model(classifier)
-    return Run(settings, events, truth, time.perf_counter() - start, classifier.training_seconds)
+        on_model(method)
+    remembered = (first, _recall(method, stream))
+    return Run(events, truth, seconds, method.training_seconds, remembered, _forward_rate(method, stream))
+
+
+def _recall(method: Method, stream: Stream) -> float:
+    """Return the accuracy on the held-out images, best class among the warm-up classes only, in percent."""
+    names, first = np.array(stream.held_out_names), set(stream.warm_up_names)
+    columns = [place for place, name in enumerate(method.classes_) if name in first]
+    if not len(names) or not columns:
+        return 0.0
+    best = method.predict_proba(stream.held_out)[:, columns].argmax(axis=1)
+    return 100 * float(np.mean(np.asarray(method.classes_)[columns][best] == names))
+
+
+def _forward_rate(method: Method, stream: Stream, most: int = 2000) -> float:
+    sample = stream.images[-most:]
+    method.predict_proba(sample[:_BATCH])  # the first call pays for memory
+    start = time.perf_counter()
+    method.predict_proba(sample)
+    return len(sample) / (time.perf_counter() - start)

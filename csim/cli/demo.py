@@ -67,15 +67,16 @@ def demo(
     with console.status("loading"):
         # Imported here and not above, so that `csim --help` need not wait for torch.
         from csim.bench.datasets.digits import digits  # noqa: PLC0415
+        from csim.bench.methods import open_with  # noqa: PLC0415
         from csim.bench.run import run  # noqa: PLC0415
         from csim.bench.scenario import paper_stream  # noqa: PLC0415
     stream = paper_stream(digits(), known_share=0.3, seed=seed)
     with Narrator(console, stream.names) as narrator:
         sample = Sample(stream, seed)
         narrator.greet(stream)
-        done = run(stream, own, on_events=narrator.tell, on_model=sample.take)
+        done = run(stream, open_with(own), on_events=narrator.tell, on_model=sample.take)
     with console.status("drawing the report"):
-        _write(report, _page(done, sample))
+        _write(report, _page(done, own, sample))
     seconds = time.perf_counter() - start
     summary = summarise(done.events, done.truth)
     console.print(_table(summary, len(set(stream.names)), seconds))
@@ -189,12 +190,12 @@ class Sample:
         self.known.append([str(name) for name in classifier.classes_])
 
 
-def _page(done: Run, sample: Sample) -> str:
+def _page(done: Run, own: Settings, sample: Sample) -> str:
     # For the reason given above: matplotlib is slow to load.
     from csim.report.charts import Panel, project  # noqa: PLC0415
     from csim.report.page import Embedding, ReportContent, render  # noqa: PLC0415
 
-    seed, (before, after) = done.settings.seed, sample.known
+    seed, (before, after) = own.seed, sample.known
     titles = (f"before: the first model knows {', '.join(before)}", f"after: the last model knows {len(after)} classes")
     panels = [Panel(title, project(own, seed)) for title, own in zip(titles, sample.vectors, strict=True)]
     versions = ", ".join(f"{library} {version(library)}" for library in _LIBRARIES)
@@ -204,7 +205,7 @@ def _page(done: Run, sample: Sample) -> str:
             lead=f"A program that knew only {', '.join(before[:-1])} and {before[-1]} watched {len(done.truth):,} "
             "handwritten digits go by, noticed what was new, asked about it, and learned it.",
             events=done.events,
-            settings=done.settings,
+            settings=own,
             truth=done.truth,
             embedding=Embedding(panels, sample.names),
             origin={

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from csim.bench.datasets.idx import load
-from csim.bench.tables.cases import one_thread
+from csim.bench.datasets.catalogue import load
+from csim.bench.processes import one_thread
 from csim.bench.tables.samples import cut
 from csim.errors import InputError
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
-import torch
-
+from csim.bench.processes import Tell, each
 from csim.bench.tables.table import Row
 
 Case = TypeVar("Case")
@@ -32,33 +29,17 @@ def measure_all(
     on_done
         Called whenever a case is done, for progress.
     """
-    if jobs == 1:
-        return _one_by_one(measure, cases, on_done)
-    spawn = multiprocessing.get_context("spawn")  # a fork would inherit torch's threads half-way through
-    with ProcessPoolExecutor(jobs, spawn, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        futures = [pool.submit(measure, case) for case in cases]
-        for done, _ in enumerate(as_completed(futures), start=1):
-            if on_done:
-                on_done(done, len(cases))
-        return [future.result() for future in futures]
+    finished: set[int] = set()
+
+    def count(place: int, done: int, total: int) -> None:
+        finished.add(place)
+        if on_done:
+            on_done(len(finished), len(cases))
+
+    return each(partial(_measure, measure=measure), cases, jobs=jobs, on_step=count)
 
 
-def _one_by_one(measure: Callable[[Case], Row], cases: Sequence[Case], on_done: Done | None) -> list[Row]:
-    rows = []
-    with one_thread():
-        for done, case in enumerate(cases, start=1):
-            rows.append(measure(case))
-            if on_done:
-                on_done(done, len(cases))
-    return rows
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch use one thread inside the block: another number adds in another order, so figures would differ."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+def _measure(case: Case, tell: Tell, *, measure: Callable[[Case], Row]) -> Row:
+    row = measure(case)
+    tell(1, 1)
+    return row

@@ -49,7 +49,7 @@ def learn(settings: Settings, images: Images, columns: Ints, loss: Loss | None =
     device = pick_device(settings.device)
     with seeded(settings.seed):
         body = make_body(settings, images.shape[1:])
-        network = OpenWorldNetwork(body, range(int(columns.max()) + 1)).to(device)
+        network = OpenWorldNetwork(body, range(int(columns.max()) + 1), settings.scale).to(device)
     trainer = make_trainer(settings)
     trainer.loss = loss or trainer.loss
     trainer.fit(network, to_inputs(images, device), columns, rng=np.random.default_rng(settings.seed))

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from csim.bench.datasets import DataSet
+from csim.bench.methods import open_with
 from csim.bench.run import run
 from csim.bench.scenario import paper_stream
 from csim.bench.tables.cases import Done, measure_all
@@ -40,7 +41,7 @@ def make(
         title="The default preset, with one setting at a time changed",
         notes=[
             f"{data.name}: 3 of 10 classes known, the rest appear over the stream; the truth answers",
-            "labels: questions / images of the stream; accuracy: final label, at arrival: the label given at once",
+            "labels: told / images of the stream; accuracy: final label, at arrival: the label given at once",
             "patience does not matter here: so small a buffer fills before any candidate is old",
         ],
         settings=settings,
@@ -58,7 +59,7 @@ def differences() -> dict[str, Any]:
 def _measure(case: tuple[dict[str, Any], int], *, data: DataSet, settings: Settings) -> Row:
     change, seed = case
     stream = paper_stream(data, known_share=0.3, seed=seed)
-    outcome = run(stream, replace(settings, seed=seed, **change))
+    outcome = run(stream, open_with(replace(settings, seed=seed, **change)))
     figures = summarise(outcome.events, outcome.truth)
     return {
         "changed": ", ".join(f"{name}={value}" for name, value in change.items()) or "nothing",

@@ -32,30 +32,32 @@ class Table:
         What it shows, in a line.
     notes
         What a reader must know to read it: where images come from, what a column means.
-    settings
-        What all rows share; a row's own columns name what differs.
     keys
         The columns that tell settings apart. A column named `seed` is averaged over.
     rows
         The figures, all rows with the same columns.
+    settings
+        What all rows share; a row's own columns name what differs. None if each run's file tells its own.
+    command
+        What makes the table again, if it is not `csim bench NAME` with the seeds.
     """
 
     name: str
     title: str
     notes: Sequence[str]
-    settings: Settings
     keys: Sequence[str]
     rows: Sequence[Row]
+    settings: Settings | None = None
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        made_by = " ".join([f"csim bench {self.name}", *(f"--seed {seed}" for seed in self.seeds)])
+        object.__setattr__(self, "command", self.command.strip() or made_by)
 
     @property
     def seeds(self) -> list[str]:
         """The seeds, in order; none if nothing was drawn."""
         return list(dict.fromkeys(str(row["seed"]) for row in self.rows if "seed" in row))
-
-    @property
-    def command(self) -> str:
-        """What makes the table again."""
-        return " ".join([f"csim bench {self.name}", *(f"--seed {seed}" for seed in self.seeds)])
 
     def markdown(self) -> str:
         """Return the title, the means as a table, and how they were made."""
@@ -77,10 +79,12 @@ class Table:
         """Return the figures of every seed as one line."""
         return json.dumps({"table": self.name, "command": self.command, "rows": list(self.rows)}, ensure_ascii=False)
 
-    def write(self, folder: Path) -> None:
-        """Write the Markdown and the figures of every seed beside each other."""
-        (folder / f"{self.name}.md").write_text(self.markdown(), encoding="utf-8")
-        (folder / f"{self.name}.csv").write_text(self.csv(), encoding="utf-8")
+    def write(self, folder: Path) -> list[Path]:
+        """Write the Markdown and the figures of every seed beside each other; return what was written."""
+        texts = {folder / f"{self.name}.md": self.markdown(), folder / f"{self.name}.csv": self.csv()}
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
+        return list(texts)
 
     def _groups(self) -> list[list[Row]]:
         groups: dict[tuple[Value, ...], list[Row]] = {}
@@ -91,13 +95,14 @@ class Table:
     def _origin(self) -> list[str]:
         averaged = [f"seeds {', '.join(self.seeds)}; several: mean ± standard deviation, each in {self.name}.csv"]
         versions = ", ".join(f"{name} {version(name)}" for name in ("csim", "torch", "numpy", "scikit-learn"))
-        shared = ", ".join(f"{name}={value}" for name, value in self.settings.to_dict().items())
+        shared = self.settings.to_dict() if self.settings else {}
+        told = ", ".join(f"{name}={value}" for name, value in shared.items())
         return [
             f"command: `{self.command}`",
             *(averaged if self.seeds else []),
             f"versions: Python {platform.python_version()}, {versions}",
             f"machine: {platform.machine()}, {os.cpu_count()} cores; one torch thread per process",
-            f"settings, but for what the columns name: {shared}",
+            f"settings, but for what the columns name: {told}" if told else "settings: each run's file under runs/",
         ]
 
 

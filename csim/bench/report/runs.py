@@ -1,0 +1,91 @@
+"""The result files behind the tables, summed up: of which methods, data sets, seeds and versions they are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a result file says of itself."""
+
+    method: str
+    data: str
+    seed: int
+    images: int
+    seconds: float
+    origin: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All runs of a folder, and the files that could not be read."""
+
+    runs: Sequence[Run]
+    damaged: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods, those with the most runs first."""
+        return [method for method, _ in Counter(run.method for run in self.runs).most_common()]
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets, those with the most runs first."""
+        return [data for data, _ in Counter(run.data for run in self.runs).most_common()]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds, in order."""
+        return sorted({run.seed for run in self.runs})
+
+    @property
+    def images(self) -> int:
+        """How many images all streams had together."""
+        return sum(run.images for run in self.runs)
+
+    @property
+    def hours(self) -> float:
+        """How long all runs took, one after another."""
+        return sum(run.seconds for run in self.runs) / 3600
+
+    def count(self, method: str, data: str) -> int:
+        """Return how many runs a method has on a data set."""
+        return sum((run.method, run.data) == (method, data) for run in self.runs)
+
+    def told(self, key: str) -> list[str]:
+        """Return what the files say of their origin under a key, such as `commit`, the most frequent first."""
+        said = Counter(str(run.origin[key]) for run in self.runs if run.origin.get(key))
+        return [word for word, _ in said.most_common()]
+
+
+def read(folder: Path) -> Runs:
+    """Return the runs of a folder of results; files in `runs/` that hold something else are passed over."""
+    runs, damaged = [], []
+    for path in sorted((folder / "runs").glob("*.json")):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content.get("figures") is not None:
+                runs.append(_run(content))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            damaged.append(path.name)
+    return Runs(runs, damaged)
+
+
+def _run(content: dict[str, Any]) -> Run:
+    return Run(
+        method=str(content["method"]),
+        data=str(content["data"]),
+        seed=int(content["seed"]),
+        images=int(content["stream"]["images"]),
+        seconds=float(content["cost"]["seconds"]),
+        origin=dict(content["origin"]),
+    )

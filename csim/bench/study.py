@@ -1,0 +1,111 @@
+"""Many cases, side by side; what is finished is not run again."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+
+from csim.bench.case import Case
+from csim.bench.datasets import DataSet
+from csim.bench.processes import Tell, each
+from csim.bench.results import Result, describe, fingerprint, missing, read, sweep, write
+from csim.bench.run import run
+from csim.errors import InputError
+
+OnRun = Callable[[list[Case], int, int, int], None]  # the cases to run, which of them, its images done and in all
+
+
+def measure(
+    cases: Sequence[Case], out: Path, *, data_dir: Path | None = None, jobs: int = 1, on_run: OnRun | None = None
+) -> list[Result]:
+    """Return the results of all cases in their order, running those that have none.
+
+    Parameters
+    ----------
+    cases
+        What to measure.
+    out
+        The folder of results; files are in `runs/` in it.
+    data_dir
+        The folder of data sets; `CSIM_DATA` if not given.
+    jobs
+        Processes at a time. Raising it to the number of cores is faster in proportion.
+    on_run
+        Called now and then with the cases that must be run, which of them has come how far, for progress.
+    """
+    _load.cache_clear()  # files may have changed since
+    for case in cases:
+        _ = case.parameters  # a mistake is told before the first run, not after it
+    todo = _unfinished(cases, out, data_dir)
+    for case in todo:
+        case.check(_load(case.data, case.thin, case.path, data_dir))
+    prepare(out)
+    prepare(out / "runs")
+    sweep(out)
+    work = partial(_run_one, out=out, data_dir=data_dir)
+    each(work, todo, jobs=jobs, on_step=partial(on_run, todo) if on_run else None)
+    found = [read(out, case) for case in cases]
+    assert None not in found
+    return [result for result in found if result is not None]
+
+
+def prepare(out: Path) -> None:
+    """Make the folder for results, or say why it cannot be written to: before the long work, not after it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            return
+    except OSError as error:
+        raise InputError(f"{out} cannot be a folder to write to ({error.strerror}); give another with --out") from error
+
+
+def _unfinished(cases: Sequence[Case], out: Path, data_dir: Path | None) -> list[Case]:
+    """Return what must be run, each once: what has no result, or one of own images that have changed since."""
+    changed = {case.name: case for case in cases if case.path and _has_changed(case, out, data_dir)}
+    return missing(out, cases) + list(changed.values())
+
+
+def _has_changed(case: Case, out: Path, data_dir: Path | None) -> bool:
+    if (result := read(out, case)) is None:
+        return False
+    data = _load(case.data, case.thin, case.path, data_dir)
+    return bool(result.content["stream"]["fingerprint"] != fingerprint(data))
+
+
+def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
+    data = _load(case.data, case.thin, case.path, data_dir)
+    _forget_peak_memory()
+    stream = case.stream(data)
+    count = len(stream.images)
+    outcome = run(
+        stream,
+        case.open_method,
+        answers=case.answers,
+        seed=case.seed,
+        on_events=lambda _, position: tell(min(position, count - 1), count),  # it is done when the file is there
+    )
+    write(out, case, describe(case, data, stream, outcome, _peak_memory_mb()))
+    tell(count, count)
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, thin: int, path: Path | None, data_dir: Path | None) -> DataSet:
+    return Case("default", name, thin=thin, path=path).load(data_dir)
+
+
+def _forget_peak_memory() -> None:
+    """Measure from here on, where the system allows it (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def _peak_memory_mb() -> float:
+    try:
+        return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+    except (OSError, IndexError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

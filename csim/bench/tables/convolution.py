@@ -1,0 +1,86 @@
+"""The paper's table of convolution layers: 0, 1 and 2 of them on Fashion-MNIST.
+
+    csim bench convolution           # every 5th image, seeds 0-2: about 10 minutes on two cores
+    csim bench convolution --quick   # a look in a few minutes
+
+One layer is what every method has, so those runs are the stream table's. The paper gains 4 points of accuracy from the
+first layer and nothing from the second. Expect training to take several times as long with one layer as with none; a
+second adds less, for it works on a quarter of the pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from csim.bench.case import Case
+from csim.bench.methods import METHODS
+from csim.bench.results import Result
+from csim.bench.tables.lookup import results_of
+from csim.bench.tables.panels import draw_reported, make_grid
+from csim.bench.tables.plan import Plan
+from csim.bench.tables.reported import CONVOLUTION, printed
+from csim.bench.tables.sheet import Sheet, drawing
+from csim.bench.tables.sweep import NOTES, PANELS, Sweep, figures_of, finish
+from csim.bench.tables.table import Row, Table
+
+DATA = ("fashion-mnist",)
+LAYERS = Sweep("conv_layers", "conv layers", tuple(CONVOLUTION), "convolution layers")
+_REPORTED = ("accuracy %", "M_new %", "F_new %", "training min")
+
+
+def cases(plan: Plan) -> list[Case]:
+    """Return the runs that the table needs."""
+    return LAYERS.all_cases(plan, plan.methods or METHODS, plan.data or DATA)
+
+
+def make(results: Sequence[Result], plan: Plan) -> Sheet:
+    """Return the table and a picture of it."""
+    table = Table(
+        name=f"convolution{plan.suffix}",
+        title="The effect of convolution layers",
+        notes=[
+            plan.note,
+            *NOTES,
+            "reported: the paper's own figures, whole streams of Fashion-MNIST, r = 0.3; its minutes are a GPU's",
+        ],
+        keys=["data set", "method", "conv layers"],
+        rows=[_row(result, plan) for result in results_of(results, cases(plan))],
+        command=f"csim bench convolution {plan.options}",
+    )
+    return Sheet(table, _draw(results, plan))
+
+
+def _row(result: Result, plan: Plan) -> Row:
+    layers: int = result.settings["conv_layers"]
+    there = [printed(*figure) for figure in _reported(plan, result.data, result.method, layers)] or [""] * 4
+    return {
+        "data set": result.data,
+        "method": result.method,
+        "conv layers": layers,
+        **figures_of(result),
+        **{f"reported {column}": text for column, text in zip(_REPORTED, there, strict=True)},
+    }
+
+
+def _reported(plan: Plan, data: str, method: str, layers: float) -> tuple[tuple[float, float], ...]:
+    is_printed = data in DATA and plan.reported(data, method) and method == "paper"
+    return CONVOLUTION[int(layers)] if is_printed else ()
+
+
+def _draw(results: Sequence[Result], plan: Plan) -> Figure:
+    """Draw a row of panels per data set: accuracy, M_new, F_new and seconds, over the layers."""
+    data_sets, methods = plan.data or DATA, plan.methods or METHODS
+    with drawing():
+        figure, rows = make_grid(len(data_sets), len(PANELS), size=(2.3, 2.5))
+        for panels, data in zip(rows, data_sets, strict=True):
+            for method in methods:
+                LAYERS.draw(panels, results, plan, method, data)
+            for layers in LAYERS.values:
+                shares = _reported(plan, data, "paper", layers)[:3]  # not the minutes: another machine's
+                for axes, (value, _) in zip(panels, shares, strict=False):
+                    draw_reported(axes, layers, value, data)
+            panels[0].set_title(data, loc="left")
+        finish(figure)
+        return figure

@@ -1,0 +1,135 @@
+"""The label curve: accuracy and M_new against the share of images that a person labels.
+
+    csim bench label-curve           # every 5th image, seeds 0-2: about 20 minutes on two cores
+    csim bench label-curve --quick   # fewer budgets, Fashion-MNIST alone: a look in a few minutes
+
+Each method is given 1, 2, 5 and 10 % of labels and what the paper reports for its own, which differs by data set.
+`paper` has no budget: it is a point where it stands by itself, from the stream table's runs, and the paper's own figure
+is the star. Expect every method to gain with labels, and less and less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+from csim.bench.case import Case
+from csim.bench.methods import METHODS
+from csim.bench.results import Result
+from csim.bench.tables.lookup import results_of
+from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
+from csim.bench.tables.plan import Plan, paper_budget
+from csim.bench.tables.reported import printed
+from csim.bench.tables.sheet import STYLES, Sheet, drawing
+from csim.bench.tables.table import Row, Table
+
+DATA, _QUICK_DATA = ("mnist", "fashion-mnist"), ("fashion-mnist",)
+BUDGETS, _QUICK_BUDGETS = (0.01, 0.02, 0.05, 0.10), (0.02, 0.10)
+_WITHOUT_BUDGET = "paper"
+_TICKS = (0.5, 1, 2, 5, 10, 20, 40, 80)
+_PANELS = {"accuracy": "accuracy, %", "m_new": "M_new, % of novel images"}
+NOTES = (
+    "budget: the share of images that may be asked about; labels %: what was told, which may be less",
+    "paper has no budget and asks as it sees fit",
+    "accuracy: final label right / images of the stream; unasked: over images that no person labelled",
+    "M_new: novel images finally given an existing class / novel images",
+    "reported: the paper's own figures, whole streams, r = 0.3",
+)
+
+
+def cases(plan: Plan) -> list[Case]:
+    """Return the runs that the curve needs."""
+    return [
+        case
+        for data in _data(plan)
+        for method in plan.methods or METHODS
+        for group in _groups(plan, method, data)
+        for case in group
+    ]
+
+
+def make(results: Sequence[Result], plan: Plan) -> Sheet:
+    """Return the table and the curves."""
+    table = Table(
+        name=f"label-curve{plan.suffix}",
+        title="What labels buy",
+        notes=[plan.note, *NOTES],
+        keys=["data set", "method", "budget %"],
+        rows=[_row(result, plan) for result in results_of(results, cases(plan))],
+        command=f"csim bench label-curve {plan.options}",
+    )
+    return Sheet(table, _draw(results, plan))
+
+
+def _data(plan: Plan) -> tuple[str, ...]:
+    return plan.data or (_QUICK_DATA if plan.is_quick else DATA)
+
+
+def _groups(plan: Plan, method: str, data: str) -> list[list[Case]]:
+    """Return the runs of a method, a group of seeds per budget."""
+    if method == _WITHOUT_BUDGET:
+        return [[plan.case(method, data, seed) for seed in plan.seeds]]
+    budgets = {*(_QUICK_BUDGETS if plan.is_quick else BUDGETS), *filter(None, [paper_budget(data)])}
+    return [[plan.case(method, data, seed, budget=budget) for seed in plan.seeds] for budget in sorted(budgets)]
+
+
+def _row(result: Result, plan: Plan) -> Row:
+    figures, budget = result.figures, result.content["case"]["budget"]
+    there = plan.reported(result.data, result.method)
+    return {
+        "data set": result.data,
+        "method": result.method,
+        "budget %": "none" if budget is None else f"{100 * budget:g}",  # a word: it is not averaged
+        "seed": result.seed,
+        "labels %": figures["labels_percent"],
+        "accuracy %": figures["accuracy"],
+        "unasked %": figures["accuracy_unasked"],
+        "M_new %": figures["m_new"],
+        "first 500 missed %": figures["first_500_missed"],
+        "classes learned": float(figures["classes_learned"]),
+        "reported labels %": printed(there.labels, there.labels_spread) if there else "",
+        "reported accuracy %": printed(there.accuracy, there.accuracy_spread) if there else "",
+        "reported M_new %": printed(there.m_new, there.m_new_spread) if there else "",
+    }
+
+
+def _draw(results: Sequence[Result], plan: Plan) -> Figure:
+    """Draw accuracy and, below it, M_new over the labels told, a column per data set."""
+    data_sets = _data(plan)
+    with drawing():
+        figure, rows = make_grid(2, len(data_sets), size=(3.6, 2.4), sharey="row", sharex=True)
+        for panels, (name, label) in zip(rows, _PANELS.items(), strict=True):
+            for axes, data in zip(panels, data_sets, strict=True):
+                for method in plan.methods or METHODS:
+                    _draw_curve(axes, results, _groups(plan, method, data), name)
+                if there := plan.reported(data, "paper"):
+                    draw_reported(axes, there.labels, getattr(there, name), data)
+                axes.set_ylim(PERCENT)
+                _count_in_percent(axes)
+            panels[0].set_ylabel(label)
+        for axes, data in zip(rows[0], data_sets, strict=True):
+            axes.set_title(data)
+        for axes in rows[-1]:
+            axes.set_xlabel("labels told, % of images (logarithmic)")
+        legend_below(figure)
+        return figure
+
+
+def _draw_curve(axes: Axes, results: Sequence[Result], groups: Sequence[Sequence[Case]], name: str) -> None:
+    method = groups[0][0].method
+    runs = [results_of(results, group) for group in groups]
+    # A method that was told nothing has no place on a logarithmic axis.
+    runs = [group for group in runs if all(run.figures["labels_percent"] > 0 for run in group)]
+    places = [[run.figures["labels_percent"] for run in group] for group in runs]
+    look = STYLES[method] | ({"linestyle": "none"} if len(groups) == 1 else {})
+    draw_means(axes, places, [[run.figures[name] for run in group] for group in runs], label=method, **look)
+
+
+def _count_in_percent(axes: Axes) -> None:
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(_TICKS))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))

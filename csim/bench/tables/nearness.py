@@ -1,0 +1,88 @@
+"""Nearness: which images lie nearer to another class than to their own. Pure functions on arrays.
+
+Two readings of how far an image lies from a class: the mean of its distances to the class's images, and the distance
+to the nearest of them. The image itself never counts. Distances are Euclidean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from csim.errors import InputError
+from csim.records import Bools, Floats, Ints
+
+_CHUNK = 500  # images whose distances to all others are held at a time: bounds memory
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far each image lies from each class, (n, K) both: in the mean, and from its nearest image."""
+
+    mean: Floats
+    nearest: Floats
+
+
+def distances_to_classes(vectors: Floats, columns: Ints) -> Distances:
+    """Return how far each image lies from the other images of each class.
+
+    Parameters
+    ----------
+    vectors
+        The images, (n, d).
+    columns
+        The class of each, (n,), from 0 up; every class must have two images or more.
+
+    Examples
+    --------
+    >>> found = distances_to_classes(np.array([[0.0], [2.0], [3.0], [9.0]]), np.array([0, 0, 1, 1]))
+    >>> found.mean
+    array([[2., 6.], [2., 4.], [2., 6.], [8., 6.]])
+    >>> found.nearest
+    array([[2., 3.], [2., 1.], [1., 6.], [7., 6.]])
+    """
+    sizes = np.bincount(columns)
+    if len(sizes) < 2 or sizes.min() < 2:
+        raise InputError(f"there must be 2 classes or more, of 2 images or more each; the sizes are {sizes.tolist()}")
+    parts = [_rows(vectors, columns, start) for start in range(0, len(vectors), _CHUNK)]
+    return Distances(np.concatenate([part.mean for part in parts]), np.concatenate([part.nearest for part in parts]))
+
+
+def _rows(vectors: Floats, columns: Ints, start: int) -> Distances:
+    """Return the distances of the images from `start` on, a chunk of them."""
+    places = np.arange(start, min(start + _CHUNK, len(vectors)))
+    lines = np.arange(len(places))
+    apart = euclidean_distances(vectors[places], vectors).astype(float)  # (c, n)
+    apart[lines, places] = 0.0  # what rounding leaves of an image's distance to itself
+    is_class = np.eye(int(columns.max()) + 1)[columns]  # (n, K)
+    counts = np.tile(is_class.sum(0), (len(places), 1))
+    counts[lines, columns[places]] -= 1
+    mean = apart @ is_class / counts
+    apart[lines, places] = np.inf
+    nearest = np.stack([apart[:, own].min(1) for own in is_class.T.astype(bool)], axis=1)
+    return Distances(mean, nearest)
+
+
+def strays(distances: Floats, columns: Ints) -> Bools:
+    """Tell which images lie nearer to any other class than to their own, (n,).
+
+    >>> strays(np.array([[2.0, 6.0], [2.0, 1.0]]), np.array([0, 0]))
+    array([False,  True])
+    """
+    lines = np.arange(len(columns))
+    others = distances.copy()
+    others[lines, columns] = np.inf
+    found: Bools = others.min(1) < distances[lines, columns]
+    return found
+
+
+def nearer_to(distances: Floats, own: int, other: int) -> Bools:
+    """Tell which images lie nearer to one other class than to their own, (n,).
+
+    >>> nearer_to(np.array([[2.0, 1.0, 6.0], [2.0, 3.0, 1.0]]), own=0, other=1)
+    array([ True, False])
+    """
+    found: Bools = distances[:, other] < distances[:, own]
+    return found

@@ -1,0 +1,99 @@
+"""The paper's sensitivity figure: the hidden units n and the margin γ, on Fashion-MNIST.
+
+    csim bench sensitivity           # every 5th image, seeds 0-2: about 10 minutes on two cores
+    csim bench sensitivity --quick   # three values each, a look in a few minutes
+
+The paper shows a figure without numbers: accuracy falls for small n, cost rises for large n, and a larger γ overfits.
+Expect the cost to follow n; γ does little here, for the triplet loss that it is in weighs little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from matplotlib.figure import Figure
+
+from csim.bench.case import Case
+from csim.bench.methods import settings_of
+from csim.bench.results import Result
+from csim.bench.tables.lookup import results_of
+from csim.bench.tables.panels import make_grid
+from csim.bench.tables.plan import Plan
+from csim.bench.tables.sheet import INK, Sheet, drawing
+from csim.bench.tables.sweep import NOTES, PANELS, Sweep, figures_of, finish
+from csim.bench.tables.table import Row, Table
+
+DATA, METHODS = ("fashion-mnist",), ("paper",)
+SWEEPS = (
+    Sweep("hidden_units", "n", (25, 50, 100, 200, 400), "n, hidden units", base=2),
+    Sweep("margin", "γ", (0.5, 1.0, 1.5, 2.0, 3.0), "γ, margin"),
+)
+_QUICK = ((50, 200, 400), (0.5, 1.0, 3.0))
+
+
+def cases(plan: Plan) -> list[Case]:
+    """Return the runs that the table needs; what the method has anyway is in both sweeps, and is run once."""
+    every = [
+        case for sweep in _sweeps(plan) for case in sweep.all_cases(plan, plan.methods or METHODS, plan.data or DATA)
+    ]
+    return list({case.name: case for case in every}.values())
+
+
+def make(results: Sequence[Result], plan: Plan) -> Sheet:
+    """Return the table and a picture of it."""
+    table = Table(
+        name=f"sensitivity{plan.suffix}",
+        title="Sensitivity to the hidden units n and the margin γ",
+        notes=[
+            plan.note,
+            *NOTES,
+            "all else as the method has it: n = 200 and γ = 1 are the paper's; it prints a figure and no numbers",
+        ],
+        keys=["data set", "method", "setting", "value"],
+        rows=[
+            row
+            for data in plan.data or DATA
+            for method in plan.methods or METHODS
+            for sweep in _sweeps(plan)
+            for row in _rows(sweep, results, plan, method, data)
+        ],
+        command=f"csim bench sensitivity {plan.options}",
+    )
+    return Sheet(table, _draw(results, plan))
+
+
+def _sweeps(plan: Plan) -> list[Sweep]:
+    if not plan.is_quick:
+        return list(SWEEPS)
+    return [replace(sweep, values=values) for sweep, values in zip(SWEEPS, _QUICK, strict=True)]
+
+
+def _rows(sweep: Sweep, results: Sequence[Result], plan: Plan, method: str, data: str) -> list[Row]:
+    found = results_of(results, sweep.all_cases(plan, [method], [data]))
+    return [
+        {
+            "data set": data,
+            "method": method,
+            "setting": sweep.symbol,
+            "value": f"{result.settings[sweep.setting]:g}",  # a word: it is not averaged
+            **figures_of(result),
+        }
+        for result in found
+    ]
+
+
+def _draw(results: Sequence[Result], plan: Plan) -> Figure:
+    """Draw a row of panels per data set and setting: accuracy, M_new, F_new and seconds, over its values."""
+    wanted = [(data, sweep) for data in plan.data or DATA for sweep in _sweeps(plan)]
+    with drawing():
+        figure, rows = make_grid(len(wanted), len(PANELS), size=(2.3, 2.3))
+        for panels, (data, sweep) in zip(rows, wanted, strict=True):
+            for method in plan.methods or METHODS:
+                sweep.draw(panels, results, plan, method, data)
+            own = getattr(settings_of("paper", seed=0, changes={}), sweep.setting)
+            for axes in panels:
+                axes.axvline(own, color=INK, linestyle=(0, (1, 2)), linewidth=1, label="the paper's choice")
+            panels[0].set_title(data, loc="left")
+        finish(figure)
+        return figure

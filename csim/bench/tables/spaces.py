@@ -1,0 +1,128 @@
+"""Spaces: the same images as pixels, and as vectors of networks that know only some of their classes.
+
+The networks are what `paper` and `default` have after the warm-up. The images that are looked at are of all classes,
+and no network was trained on any of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from csim.bench.case import Case
+from csim.bench.datasets import DataSet
+from csim.bench.methods import settings_of
+from csim.bench.tables.samples import columns_of, hold_out
+from csim.classifier import StreamClassifier
+from csim.errors import InputError
+from csim.records import Bools, Floats, Images, Ints
+
+PIXELS = "pixels"
+TITLES = {PIXELS: "pixels", "paper": "vectors of paper's network", "default": "vectors of the default's network"}
+SPACES = tuple(TITLES)
+_WARM_UP = 900  # images per known class in a stream's warm-up: 1,000 are labelled and a tenth is held out
+
+
+@dataclass(frozen=True)
+class View:
+    """Labelled images of some classes to learn from, and others, of all classes, to look at.
+
+    Parameters
+    ----------
+    warm_up, warm_up_names
+        What a network learns from; its classes are the known ones.
+    images, names
+        What is looked at, ordered by class.
+    """
+
+    warm_up: Images
+    warm_up_names: list[str]
+    images: Images
+    names: list[str]
+
+    @property
+    def known(self) -> list[str]:
+        """The known classes, in order."""
+        return sorted(set(self.warm_up_names))
+
+    @property
+    def classes(self) -> list[str]:
+        """All classes, in order."""
+        return sorted(set(self.names))
+
+    @property
+    def columns(self) -> Ints:
+        """The place of each image's class in `classes`, (n,)."""
+        return columns_of(self.names, self.classes)
+
+    @property
+    def is_known(self) -> Bools:
+        """Which images are of known classes, (n,)."""
+        return np.isin(np.array(self.names), self.known)
+
+
+def of_stream(case: Case, data: DataSet, per_class: int) -> View:
+    """Return a stream's warm-up, and a sample of the images that come after it.
+
+    Parameters
+    ----------
+    case
+        Its seed draws the stream and the sample; its method does not matter.
+    data
+        Where images come from.
+    per_class
+        Images of every class to look at; all of a class that has fewer. Raising it measures more exactly and takes
+        longer, with its square.
+    """
+    stream = case.stream(data)
+    sample = _sample(DataSet(data.name, stream.images, stream.names), per_class, case.seed)
+    return View(stream.warm_up, stream.warm_up_names, sample.images, sample.names)
+
+
+def of_classes(data: DataSet, known: Sequence[str], per_class: int, seed: int) -> View:
+    """Return the same with known classes of one's choice: as many images to learn from as in a stream.
+
+    Parameters
+    ----------
+    data
+        Where images come from.
+    known
+        The classes to learn.
+    per_class
+        Images of every class to look at, as above.
+    seed
+        Draws which images are learned from and which are looked at.
+    """
+    if absent := sorted(set(known) - set(data.names)):
+        raise InputError(f"{data.name} must have the classes {', '.join(known)}; it has no {absent[0]!r}")
+    smallest = min(Counter(data.names).values())
+    rest, labelled = hold_out(data, min(_WARM_UP, smallest // 2), seed)
+    is_warm_up = np.isin(np.array(labelled.names), known)
+    sample = _sample(rest, per_class, seed)
+    warm_up_names = [name for name in labelled.names if name in known]
+    return View(labelled.images[is_warm_up], warm_up_names, sample.images, sample.names)
+
+
+def embed(view: View, space: str, seed: int) -> Floats:
+    """Return a view's images in one of the `SPACES`, (n, d): grey values of 0 to 1, or vectors of unit length.
+
+    Parameters
+    ----------
+    view
+        The images, and what a network learns from.
+    space
+        `pixels`, or the method whose network embeds.
+    seed
+        Draws the first weights and the batches.
+    """
+    if space == PIXELS:
+        return view.images.reshape(len(view.images), -1).astype(np.float32) / 255
+    settings = settings_of(space, seed=seed, changes={})
+    return StreamClassifier(settings).fit(view.warm_up, view.warm_up_names).transform(view.images)
+
+
+def _sample(data: DataSet, per_class: int, seed: int) -> DataSet:
+    return hold_out(data, per_class, seed)[1]

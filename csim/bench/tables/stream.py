@@ -1,0 +1,93 @@
+"""The paper's stream table: accuracy and labels of every method on four data sets.
+
+    csim bench stream                # every 5th image, seeds 0-2, r = 0.3: about 30 minutes on two cores
+    csim bench stream --quick        # a look in a few minutes
+
+`least-sure` and `random` get as many questions as the paper reports for CSIM on the same data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from csim.bench.case import Case
+from csim.bench.methods import METHODS
+from csim.bench.results import Result
+from csim.bench.tables.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
+from csim.bench.tables.plan import DATA, Plan
+from csim.bench.tables.reported import printed
+from csim.bench.tables.sheet import STYLES, Sheet, drawing
+from csim.bench.tables.table import Row, Table
+
+NOTES = (
+    "accuracy: final label right / images of the stream; at arrival: the label given at once; unasked: the final one "
+    "of images that no person labelled",
+    "labels %: everything a person told / images of the stream; the warm-up's labels come on top (column warm-up)",
+    "ratio: accuracy / that of the best method here, same data set and seed",
+    "least-sure and random may ask about as many images as the paper reports for CSIM on the data set",
+    "reported: the paper's own figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the same classes as "
+    "emnist-47, other images",
+)
+
+
+def cases(plan: Plan) -> list[Case]:
+    """Return the runs that the table needs."""
+    return plan.cases()
+
+
+def make(results: Sequence[Result], plan: Plan) -> Sheet:
+    """Return the table and a picture of it."""
+    best: dict[tuple[str, int], float] = {}
+    for result in results:
+        key = (result.data, result.seed)
+        best[key] = max(best.get(key, 0.0), result.figures["accuracy"])
+    table = Table(
+        name=f"stream{plan.suffix}",
+        title="Classification over the stream",
+        notes=[plan.note, *NOTES],
+        keys=["data set", "method"],
+        rows=[_row(result, best[result.data, result.seed], plan) for result in results],
+        command=f"csim bench stream {plan.options}",
+    )
+    return Sheet(table, _draw(results, plan))
+
+
+def _row(result: Result, best: float, plan: Plan) -> Row:
+    figures, there = result.figures, plan.reported(result.data, result.method)
+    return {
+        "data set": result.data,
+        "method": result.method,
+        "seed": result.seed,
+        "accuracy %": figures["accuracy"],
+        "labels %": figures["labels_percent"],
+        "ratio": figures["accuracy"] / best if best else 0.0,
+        "at arrival %": figures["accuracy_at_arrival"],
+        "unasked %": figures["accuracy_unasked"],
+        "last quarter %": figures["accuracy_last_quarter"],
+        "forgetting": figures["forgetting"],
+        "classes learned": float(figures["classes_learned"]),
+        "warm-up": float(result.content["stream"]["warm_up"] + result.content["stream"]["held_out"]),
+        "training s": figures["seconds_training"],
+        "reported accuracy %": printed(there.accuracy, there.accuracy_spread) if there else "",
+        "reported labels %": printed(there.labels, there.labels_spread) if there else "",
+    }
+
+
+def _draw(results: Sequence[Result], plan: Plan) -> Figure:
+    """Draw accuracy against labels, a panel per data set and a point per run; the paper's own point as a star."""
+    data_sets = plan.data or DATA
+    with drawing():
+        figure, ((*panels,),) = make_grid(1, len(data_sets), size=(2.3, 2.6), sharey=True)
+        for axes, data in zip(panels, data_sets, strict=True):
+            for method in plan.methods or METHODS:
+                own = [r.figures for r in results if (r.method, r.data) == (method, data)]
+                look = {**STYLES[method], "linestyle": "none", "zorder": 3}
+                axes.plot([f["labels_percent"] for f in own], [f["accuracy"] for f in own], label=method, **look)
+            if there := plan.reported(data, "paper"):
+                draw_reported(axes, there.labels, there.accuracy, data)
+            axes.set(title=data, xlabel="labels, % of images", xlim=from_zero(axes.dataLim.x1), ylim=PERCENT)
+        panels[0].set_ylabel("accuracy, %")
+        legend_below(figure)
+        return figure

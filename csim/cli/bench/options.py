@@ -1,0 +1,101 @@
+"""What the bench's commands share: their options, and how they show how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from csim.bench.case import Case
+    from csim.bench.study import OnRun
+    from csim.bench.tables.cases import Done
+
+Number = TypeVar("Number", int, float)
+
+
+def number(option: str, kind: type[Number], *, least: int | None = None) -> Callable[[str], Number]:
+    """Return what reads the number of an option; anything else is refused in one line, as all that csim refuses."""
+
+    def read(text: str) -> Number:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is not None and (least is None or value >= least):
+            return value
+        wanted = "a whole number" if kind is int else "a number"
+        bound = "" if least is None else f", {least} or more"
+        typer.echo(f"csim: {option} must be {wanted}{bound}; got {text!r}", err=True)
+        raise typer.Exit(2)
+
+    read.__name__ = kind.__name__  # what the help shows
+    return read
+
+
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder of the data sets; the variable CSIM_DATA if not given.")
+]
+Out = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
+Seeds = Annotated[
+    list[int],
+    typer.Option("--seed", parser=number("--seed", int, least=0), help="Seed of a run; give it again for more runs."),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs", parser=number("--jobs", int, least=1), help="Processes at a time; the figures stay the same."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object on the last line.")]
+
+
+@contextmanager
+def counting() -> Iterator[Done]:
+    """Show how many of how many are done."""
+    console, columns = Console(stderr=True), (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        bar = bars.add_task("", total=None)
+        yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+
+@contextmanager
+def following() -> Iterator[OnRun]:
+    """Show how far each run is and how long it will take; without a terminal, a line for each that is done."""
+    console = Console(stderr=True)
+    words, count = TextColumn("{task.description}"), MofNCompleteColumn()
+    columns = (words, BarColumn(None), count, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield _Follower(console, bars)
+
+
+class _Follower:
+    """A bar for all runs and one for each that is running; the estimate rests on images done, of runs alike."""
+
+    def __init__(self, console: Console, bars: Progress) -> None:
+        self._console, self._bars = console, bars
+        self._whole = bars.add_task("all runs, %", total=100)
+        self._tasks: dict[int, object] = {}
+        self._shares: dict[int, float] = {}
+
+    def __call__(self, cases: list[Case], place: int, done: int, total: int) -> None:
+        self._shares[place] = done / total
+        self._bars.update(self._whole, completed=round(100 * sum(self._shares.values()) / len(cases)))
+        if place not in self._tasks:
+            self._tasks[place] = self._bars.add_task(f"{_end(cases[place].name)}, images", total=total)
+        task: int = self._tasks[place]  # type: ignore[assignment]
+        self._bars.update(task, completed=done)  # type: ignore[arg-type]
+        if done == total:
+            self._bars.update(task, visible=False)  # type: ignore[arg-type]
+            finished = sum(share == 1 for share in self._shares.values())
+            self._console.print(f"{finished}/{len(cases)} {cases[place].name}", highlight=False, soft_wrap=True)
+
+
+def _end(name: str, most: int = 28) -> str:
+    """Return the end of a long name, which tells it from others: the bar and the estimate need room, too."""
+    return name if len(name) <= most else f"…{name[1 - most :]}"

@@ -1,0 +1,138 @@
+"""`csim bench run`: one method on one data set."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from csim.cli.bench.options import AsJson, DataDir, Jobs, Out, Seeds, following, number
+from csim.errors import InputError
+
+if TYPE_CHECKING:
+    from csim.bench.results import Result
+
+_SHOWN = {
+    "accuracy": "accuracy %",
+    "accuracy_at_arrival": "at arrival %",
+    "accuracy_unasked": "unasked %",
+    "labels_percent": "labels %",
+    "m_new": "M_new %",
+    "f_new": "F_new %",
+    "forgetting": "forgetting",
+    "classes_learned": "classes",
+    "seconds_training": "training s",
+    "images_per_second": "images/s",
+    "peak_memory_mb": "memory MB",
+}
+
+
+def run(
+    method: Annotated[str, typer.Argument(help="paper, default, least-sure or random.")],
+    dataset: Annotated[
+        str, typer.Argument(help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name.")
+    ],
+    seed: Seeds = [0],  # noqa: B006
+    r: Annotated[
+        float, typer.Option("--r", parser=number("--r", float), help="Share of the classes known at the start.")
+    ] = 0.3,
+    thin: Annotated[
+        int,
+        typer.Option(parser=number("--thin", int, least=1), help="Take every so-manieth image of the data set."),
+    ] = 1,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--budget", float), help="Questions per image, 0 to 1; the method's own if not given."
+        ),
+    ] = None,
+    scenario: Annotated[str, typer.Option(help="paper, together, returning, long-tail or drift.")] = "paper",
+    delay: Annotated[
+        int, typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late.")
+    ] = 0,
+    jitter: Annotated[
+        int, typer.Option(parser=number("--jitter", int, least=0), help="And up to so many more, out of order.")
+    ] = 0,
+    missing: Annotated[
+        float, typer.Option(parser=number("--missing", float), help="Share of questions never answered.")
+    ] = 0.0,
+    wrong: Annotated[
+        float, typer.Option(parser=number("--wrong", float), help="Share of answers that are wrong.")
+    ] = 0.0,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="Your own images: an .npz or a folder per class.")] = None,
+    data_dir: DataDir = None,
+    out: Out = Path("results"),
+    jobs: Jobs = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Run a method over a stream of a data set and write a result file for each seed.
+
+    A run that has its file already is not repeated; an interrupted one leaves
+    no file and starts again. Each run takes one core: a whole stream of 67,000
+    images about a minute.
+
+    Example: csim bench run paper fashion-mnist --seed 0 --seed 1 --thin 5 --json
+    """
+    # Imported here and not above, so that `csim --help` need not wait for torch.
+    from csim.bench.answers import Answers  # noqa: PLC0415
+    from csim.bench.case import Case  # noqa: PLC0415
+    from csim.bench.study import measure  # noqa: PLC0415
+
+    case = Case(
+        method,
+        dataset,
+        known_share=r,
+        thin=thin,
+        scenario=scenario,
+        budget=budget,
+        answers=Answers(delay=delay, jitter=jitter, missing=missing, wrong=wrong),
+        changes=_changes(change or []),
+        path=data,
+    )
+    with following() as on_run:
+        cases = [dataclasses.replace(case, seed=each) for each in dict.fromkeys(seed)]
+        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run)
+    typer.echo(_table(results))
+    typer.echo(f"written to {out / 'runs'}")
+    if as_json:
+        typer.echo(json.dumps(_joined(results), ensure_ascii=False))
+
+
+def _changes(words: list[str]) -> dict[str, object]:
+    """Read settings from words like epochs=5; numbers and true/false as JSON has them, all else is text."""
+    changes: dict[str, object] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise InputError(f"a setting is changed by name=value, for example epochs=5; got {word!r}")
+        try:
+            changes[name] = json.loads(text)
+        except ValueError:
+            changes[name] = text
+    return changes
+
+
+def _table(results: list[Result]) -> str:
+    head = ["seed", *_SHOWN.values()]
+    rows = [[str(each.seed), *(f"{each.figures[name]:.4g}" for name in _SHOWN)] for each in results]
+    widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
+    lines = ["  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in [head, *rows]]
+    return "\n".join(lines)
+
+
+def _joined(results: list[Result]) -> dict[str, object]:
+    """Return the figures of one run; of several, their means, and each on its own under `runs`."""
+    first = results[0]
+    each = [{"seed": result.seed, **result.figures} for result in results]
+    means = {
+        name: None if any(one[name] is None for one in each) else sum(one[name] for one in each) / len(each)
+        for name in first.figures
+    }
+    shared = {"method": first.method, "data": first.data, **first.content["case"]}
+    return {**shared, **(means if len(each) > 1 else each[0]), **({"runs": each} if len(each) > 1 else {})}

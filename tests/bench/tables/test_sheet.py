@@ -1,0 +1,67 @@
+"""A sheet: four files side by side, the same bytes whenever they are written."""
+
+import pytest
+from bench.tables.hand_results import SMALL, hand_results
+from PIL import Image
+
+from csim.bench.methods import METHODS
+from csim.bench.tables import convolution, label_curve, novelty, over_stream, sensitivity, stream
+from csim.bench.tables.sheet import STYLES, Sheet, drawing
+from csim.bench.tables.table import Table
+
+TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
+TABLE = Table("some-name", "A title", ["one note"], ["data set"], [{"data set": "digits", "accuracy %": 80.0}])
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.split(".")[-1])
+def test_writing_leaves_four_files_and_the_same_bytes_for_the_same_results(table, tmp_path):
+    results = hand_results(table.cases(SMALL))
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        sheet = table.make(results, SMALL)
+        written = sheet.write(tmp_path / folder)
+        assert [path.suffix for path in written] == [".md", ".csv", ".svg", ".png"]
+        assert {path.stem for path in written} == {sheet.table.name}
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    first = contents(tmp_path / "two")
+    sheet.write(tmp_path / "two")
+    assert contents(tmp_path / "two") == first
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.split(".")[-1])
+def test_a_table_does_not_depend_on_the_order_of_its_results_but_by_rows(table):
+    results = hand_results(table.cases(SMALL))
+    one, two = table.make(results, SMALL).table, table.make(results[::-1], SMALL).table
+    assert sorted(map(str, one.rows)) == sorted(map(str, two.rows))
+
+
+def test_the_picture_can_be_read_at_its_own_size(tmp_path):
+    sheet = stream.make(hand_results(stream.cases(SMALL)), SMALL)
+    sheet.write(tmp_path)
+    with Image.open(tmp_path / "stream.png") as image:
+        assert image.size == pytest.approx(sheet.picture.get_size_inches() * 150, abs=1)
+    assert "<text" in (tmp_path / "stream.svg").read_text(encoding="utf-8")  # words stay words
+
+
+def test_without_a_picture_there_are_two_files(tmp_path):
+    assert [path.name for path in Sheet(TABLE).write(tmp_path)] == ["some-name.md", "some-name.csv"]
+
+
+def test_every_method_has_a_look_of_its_own_in_colour_and_in_grey():
+    assert set(STYLES) >= set(METHODS)
+    for part in ("color", "linestyle", "marker"):
+        looks = [str(style[part]) for style in STYLES.values()]
+        assert len(set(looks)) == len(looks)
+
+
+def test_drawing_leaves_the_look_of_other_pictures_alone():
+    import matplotlib as mpl  # noqa: PLC0415
+
+    before = dict(mpl.rcParams)
+    with drawing():
+        assert mpl.rcParams["svg.hashsalt"] == "csim"
+    assert dict(mpl.rcParams) == before
