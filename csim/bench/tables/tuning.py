@@ -18,11 +18,11 @@ from csim.bench.tables.table import Row, Table
 
 TRIED: tuple[dict[str, Any], ...] = (
     {},
-    {"alpha": 0.05},
     {"alpha": 0.5},
+    {"alpha": 0.99},
     {"alpha": 0.9999},
     {"eps": 0.05},
-    {"eps": 0.1},
+    {"eps": 0.2},
     {"min_points": 5},
     {"beta": 0.0},
     {"beta": 0.05},
