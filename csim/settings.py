@@ -182,7 +182,8 @@ class Settings:
 _PAPER: dict[str, Any] = {
     "scale": 5.0,
     "beta": 0.01,
-    "alpha": 0.01,
+    "alpha": 0.99,
+    "min_points": 5,
     "class_loss": "triplets",
     "batches": "plain",
     "patience": 0,

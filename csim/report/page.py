@@ -86,7 +86,7 @@ def render(content: ReportContent) -> str:
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(content.title)}</title><style>{_STYLE}</style></head><body>"
+        f"<title>{escape(content.title)}</title><style>{STYLE}</style></head><body>"
         f'<header><h1>{escape(content.title)}</h1><p class="lead">{escape(content.lead)}</p>{_headline(rows)}'
         f"<nav>{links}</nav></header><main>{bodies}</main></body></html>\n"
     )
@@ -297,7 +297,7 @@ def _anchor(heading: str) -> str:
     return heading.lower().replace(" ", "-")
 
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d8dee4; --card: #f6f8fa;
   --accent: #0067a3; --warn: #b34700; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e8ebee; --soft: #a2abb5; --line: #343b44;

@@ -3,9 +3,11 @@
 import json
 import multiprocessing
 import os
+import re
 import resource
 import time
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +110,22 @@ def test_the_origin_tells_time_machine_versions_and_commit(content):
     assert set(content["origin"]) == {
         "time", "python", "csim", "torch", "numpy", "scipy", "scikit-learn", "machine", "commit",
     }  # fmt: skip
+
+
+def keys_in(value):
+    """Return the keys at every depth, but for what a method or a metric is documented to have elsewhere."""
+    if isinstance(value, list):
+        return {key for entry in value for key in keys_in(entry)}
+    if not isinstance(value, dict):
+        return set()
+    return {*value, *(k for key, part in value.items() if key not in ("settings", "changes") for k in keys_in(part))}
+
+
+def test_every_field_is_documented(content):
+    docs = Path(__file__).parents[2] / "docs"
+    told = set(re.findall(r"`([\w-]+)`", (docs / "bench.md").read_text() + (docs / "metrics.md").read_text()))
+    assert keys_in(content) - told == set()
+    assert len(keys_in(content)) > 60
 
 
 def test_what_is_written_is_read_again(tmp_path, written, content):

@@ -1,7 +1,9 @@
 """Many cases: each is run once, its file is kept, and mistakes are told before the work."""
 
 import json
+import multiprocessing
 import os
+import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -198,6 +200,23 @@ def test_a_folder_is_made_with_those_above_it_and_nothing_in_it(tmp_path):
 def test_a_place_where_nobody_may_write_is_refused():
     with pytest.raises(InputError, match="/proc/csim cannot be a folder to write to"):
         prepare(Path("/proc/csim"))
+
+
+def refuse_as_nobody(folder):
+    os.setuid(65534)
+    with pytest.raises(InputError, match=r"cannot be a folder to write to \(Permission denied\)"):
+        prepare(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_folder_of_somebody_else_is_refused():
+    """Root may write anywhere, so a process of nobody tries."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        process = multiprocessing.get_context("fork").Process(target=refuse_as_nobody, args=(Path(folder),))
+        process.start()
+        process.join()
+        assert process.exitcode == 0
 
 
 @pytest.mark.slow

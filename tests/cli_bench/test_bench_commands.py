@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from csim.bench.datasets import catalogue, published
+from csim.bench.datasets.files import RemoteFile
+from csim.bench.datasets.idx import read_pairs
 from csim.cli.main import app
 
+PARTS = {"train": 11_000, "t10k": 10_000}  # as many images as a table wants, and the official number of test ones
 COMMANDS = ["mining", "beta", "closed-set", "speed"]
 
 
@@ -23,18 +27,22 @@ def run(monkeypatch):
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.fixture(scope="module")
-def data_dir(tmp_path_factory):
-    """Return a folder with a Fashion-MNIST of noise: as many images as the table wants and 10,000 test ones."""
-    folder = tmp_path_factory.mktemp("data") / "fashion-mnist"
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for part, count in (("train", 11_000), ("t10k", 10_000)):
+@pytest.fixture
+def data_dir(tmp_path, monkeypatch):
+    """Return a folder with a Fashion-MNIST of noise, which is known in the place of the real one."""
+    folder = tmp_path / "data" / "fashion-mnist"
+    folder.mkdir(parents=True)
+    rng, files = np.random.default_rng(0), []
+    for part, count in PARTS.items():
         labels = (np.arange(count) % 10).astype(np.uint8)
         images = rng.integers(0, 60, (count, 8, 8), np.uint8) + labels[:, None, None] * 15
-        write(folder / f"{part}-images-idx3-ubyte.gz", images)
-        write(folder / f"{part}-labels-idx1-ubyte.gz", labels)
-    return folder.parent
+        files += [RemoteFile(f"{part}-images-idx3-ubyte.gz"), RemoteFile(f"{part}-labels-idx1-ubyte.gz")]
+        write(folder / files[-2].name, images)
+        write(folder / files[-1].name, labels)
+    form = catalogue.Form("fashion-mnist", tuple(files), read_pairs)
+    noise = catalogue.Entry("fashion-mnist", published.FASHION, sum(PARTS.values()), (form,))
+    monkeypatch.setattr(catalogue, "ENTRIES", (noise,))
+    return tmp_path / "data"
 
 
 def write(path, array):
@@ -73,9 +81,18 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_any_work(run, tmp_p
     assert "give another with --out" in result.stderr
 
 
-@pytest.mark.parametrize("words", [["--seed", "-1"], ["--seed", "x"], ["--jobs", "0"]])
-def test_impossible_options_are_refused(run, words):
-    assert run("bench", "mining", *words).exit_code == 2
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--seed", "-1"], "--seed must be a whole number, 0 or more; got '-1'"),
+        (["--seed", "x"], "--seed must be a whole number, 0 or more; got 'x'"),
+        (["--jobs", "0"], "--jobs must be a whole number, 1 or more; got '0'"),
+    ],
+)
+def test_impossible_options_are_refused_in_one_line(run, words, told):
+    result = run("bench", "mining", *words)
+    assert result.exit_code == 2
+    assert result.stderr == f"csim: {told}\n"
 
 
 @pytest.mark.slow

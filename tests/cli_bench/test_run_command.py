@@ -158,7 +158,7 @@ REFUSED = {
     "budget of letters": (["default", "digits", "--budget", "x"], ["--budget must be a number", "'x'"]),
     "thin of 0": (["default", "digits", "--thin", "0"], ["--thin must be a whole number, 1 or more", "'0'"]),
     "thin of 1.5": (["default", "digits", "--thin", "1.5"], ["--thin must be a whole number", "'1.5'"]),
-    "thin of 300": (["default", "digits", "--thin", "300"], ["2", "digits"]),
+    "thin of 300": (["default", "digits", "--thin", "300"], ["every class must have at least 2 images"]),
     "unknown scenario": (["default", "digits", "--scenario", "drfit"], ["paper, together", "'drfit'", "'drift'"]),
     "wrong of 1.5": (["default", "digits", "--wrong", "1.5"], ["wrong must lie between 0 and 1", "1.5"]),
     "missing of -1": (["default", "digits", "--missing", "-1"], ["missing must lie between 0 and 1", "-1"]),
@@ -185,7 +185,10 @@ REFUSED = {
     "labels of floats": (["default", "mine", "--data", "labels.npz"], ["labels must be", "float64"]),
     "a pickle": (["default", "mine", "--data", "pickle.npz"], ["plain arrays"]),
     "a text called npz": (["default", "mine", "--data", "text.npz"], ["not a whole .npz", "np.savez"]),
-    "a class of one": (["default", "mine", "--data", "single.npz"], ["at least 2 images, '9' has 1", "leave it out"]),
+    "a class of one": (
+        ["default", "mine", "--data", "single.npz"],
+        ["at least two images", "'9' has one"],
+    ),
     "two classes": (["default", "mine", "--data", "two.npz"], ["2 known classes and a new one", "2 in all"]),
     "a file for a folder": (["default", "digits", "--out", "notes.txt"], ["notes.txt cannot be a folder", "--out"]),
     "a folder in a file": (["default", "digits", "--out", "notes.txt/a"], ["cannot be a folder", "Not a directory"]),
@@ -225,22 +228,6 @@ def test_what_cannot_be_run_is_refused_in_one_line_and_nothing_is_touched(bench_
     assert files_in(mess) == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_folder_of_somebody_else_is_refused(mess):
-    """Root may write anywhere, so a process of nobody asks."""
-    mess.chmod(0o755)
-    child = os.fork()
-    if not child:
-        try:
-            os.setuid(65534)
-            done = CliRunner().invoke(app, ["bench", "run", "default", "digits", "--out", str(mess)])
-            is_right = done.exit_code == 2 and f"{mess} cannot be a folder to write to (Permission" in done.stderr
-            os._exit(0 if is_right else 1)
-        finally:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 def test_help_gives_an_example_and_every_option(bench_run):
     text = " ".join(bench_run("--help").output.split())
     assert "Example: csim bench run paper fashion-mnist --seed 0" in text
@@ -271,7 +258,7 @@ def started(*words, **options):
 def test_on_a_terminal_a_bar_shows_images_and_an_estimate(tmp_path):
     mine, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    words = ["default", "digits", "--thin", 2, *settings(epochs=4), "--out", tmp_path]
+    words = ["default", "digits", *settings(hidden_units=100, epochs=8), "--out", tmp_path]  # some seconds
     process = started(*words, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = "".join(iter(lambda: read_some(mine), ""))
@@ -279,11 +266,10 @@ def test_on_a_terminal_a_bar_shows_images_and_an_estimate(tmp_path):
     os.close(mine)
     bare = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     count = json.loads(next((tmp_path / "runs").iterdir()).read_text())["stream"]["images"]
-    done = [
-        int(part) for part in re.findall(rf"seed0, images [━╸╺]+ +(\d+)/{count} \d:\d\d:\d\d left \d:\d\d:\d\d", bare)
-    ]
+    clock = r"\d:\d\d:\d\d"
+    done = [int(part) for part in re.findall(rf"seed0, images [━╸╺]+ +(\d+)/{count} {clock} left {clock}", bare)]
+    assert len(set(done)) > 2
     assert done == sorted(done)
-    assert 0 < done[0] < count
     assert re.search(rf"all runs, % [━╸╺]+ +\d+/100 {clock} left {clock}", bare)
     assert "written to" in bare
 

@@ -103,11 +103,11 @@ def test_the_longer_studies_run_too(run, table, tmp_path):
 
 def test_what_is_said_goes_before_quick(made, run):
     out, _ = made
-    words = ["--method", "random", "--thin", "30", "--seed", "5", "--seed", "5", "--r", "0.5"]
+    words = ["--method", "random", "--thin", "15", "--seed", "5", "--seed", "5", "--r", "0.5"]
     result = run("bench", "stream", *TINY, *words, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "r = 0.5, every 30th image of the data set (a quick look), seed 5" in result.stdout
-    assert (out / "stream-r0.5-thin30-quick.md").exists()
+    assert "r = 0.5, every 15th image of the data set (a quick look), seed 5" in result.stdout
+    assert (out / "stream-r0.5-thin15-quick.md").exists()
 
 
 def test_data_sets_are_listed_and_drawn_without_running_anything(run, tmp_path):

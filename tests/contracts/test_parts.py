@@ -271,7 +271,7 @@ def fill_schedule(schedule, start=1):
 def look_at_schedule(schedule):
     store = ClassStore(9, OldestOut())
     fill_store(store)
-    jobs = [schedule.due(store, [0, 1], told) for told in range(100, 130)]
+    jobs = [schedule.due(store, [0, 1], told) for told in range(100, 400)]
     return [job and (job.version, job.seed) for job in jobs]
 
 

@@ -62,16 +62,17 @@ def test_only_one_job_is_under_way_at_a_time():
 @given(update_labels=st.integers(0, 9), steps=st.lists(st.integers(0, 5), max_size=20))
 def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_before(update_labels, steps):
     schedule, store = Schedule(update_size=10, update_labels=update_labels, seed=0), store_with(class_0=20, class_1=20)
-    told, since = 0, 0
+    before, since = 0, 0  # answers that the newest model knows of, and those told after it
     for step in steps:
-        told, since = told + step, since + step
-        is_due = 0 < update_labels <= since
+        since += step
+        told = before + since
+        is_due = 0 < update_labels <= since and 2 * since >= before
         job = schedule.due(store, known=[0, 1], told=told)
         assert (job is not None) == is_due
         if job:
             assert sorted(set(job.labels.tolist())) == [0, 1]
             schedule.done()
-            since = 0
+            before, since = told, 0
 
 
 def test_answers_told_while_a_job_is_under_way_count_for_the_next():
@@ -81,8 +82,17 @@ def test_answers_told_while_a_job_is_under_way_count_for_the_next():
     schedule.done()
     assert schedule.due(store, known=[0], told=11).version == 2
     schedule.done()
-    assert schedule.due(store, known=[0], told=15) is None
-    assert schedule.due(store, known=[0], told=16).version == 3
+    assert schedule.due(store, known=[0], told=16) is None
+    assert schedule.due(store, known=[0], told=17).version == 3
+
+
+def test_a_long_stream_trains_ever_more_rarely():
+    schedule, store, due = Schedule(update_size=10, update_labels=4, seed=0), store_with(class_0=20), []
+    for told in range(60):
+        if schedule.due(store, known=[0], told=told):
+            due.append(told)
+            schedule.done()
+    assert due == [4, 8, 12, 18, 27, 41]  # 4 more, and then half as many again
 
 
 def test_a_new_class_does_not_wait_for_answers_and_its_job_knows_all_that_was_told():

@@ -15,7 +15,7 @@ from csim.bench.report.pictures import inline
 from csim.bench.report.runs import Runs
 from csim.bench.report.sheets import USUAL, Folder, Sheet
 from csim.errors import InputError
-from csim.report.page import _STYLE as STYLE
+from csim.report.page import STYLE
 
 FILE = "report.html"
 TITLE = "Measurements of csim"
@@ -110,7 +110,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     body = ""
     for first, *rest in rows:
         cells = "".join(f"<td{own}>{escape(cell)}</td>" for cell, own in zip(rest, right[1:], strict=True))
-        body += f'<tr><th scope="row"{right[0]}>{escape(first)}</th>{cells}</tr>'
+        body += f'<tr><th scope="row"{right[0]}><div>{escape(first)}</div></th>{cells}</tr>'
     return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
@@ -206,7 +206,8 @@ details { margin: .8rem 0; } summary { cursor: pointer; color: var(--accent); }
 details ul { font-size: .9rem; color: var(--soft); padding-left: 1.2rem; }
 li, code { overflow-wrap: anywhere; } code { font-size: .92em; }
 .wrong { color: var(--warn); }
-@media (max-width: 40rem) { tbody th { white-space: normal; max-width: 8rem; } }
+@media (max-width: 40rem) { tbody th div { width: max-content; max-width: 9rem; white-space: normal;
+  overflow-wrap: anywhere; } }
 @media print {
   :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --card: #fff; --accent: #000; }
   body { padding: 0; max-width: none; font-size: 10pt; }

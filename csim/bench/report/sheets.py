@@ -24,6 +24,7 @@ USUAL = {
     "sensitivity": "how much the figures hang on the network's size and margin",
     "embedding": "images of all classes laid flat, as pixels and as vectors",
     "cohesion": "images that lie nearer to another class than to their own",
+    "tuning": "how the paper preset was tuned",
     "mining": "three readings of hard triplets",
     "beta": "the weight of the triplet loss",
     "presets": "what each setting of the default is worth",

@@ -4,8 +4,8 @@
     csim bench embedding --quick     # 40 images a class: half a minute
 
 Three of ten classes are known (r = 0.3, seed 0: Coat, Pullover and Shirt), and the networks have learned from them
-alone. Expect 5 neighbours to name 56 % of the known images in pixels and 66 to 68 % in the vectors, but 83 % of the
-new ones in pixels and 73 % in the vectors: what was not learned lies less apart than before.
+alone. Expect 5 neighbours to name 56 % of the known images in pixels and two thirds in the vectors, but 83 % of the
+new ones in pixels and 66 to 74 % in the vectors: what was not learned lies less apart than before.
 """
 
 from __future__ import annotations

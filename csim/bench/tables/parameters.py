@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 import torch
 
@@ -17,6 +19,11 @@ def count_parameters(settings: Settings, image_shape: Sequence[int], classes: in
     >>> count_parameters(Settings(conv_layers=0, hidden_units=5, embedding_size=2), (8, 8), classes=3)
     347
     """
+    return _count(replace(settings, seed=0), tuple(image_shape), classes)  # seeds draw weights, not their number
+
+
+@lru_cache
+def _count(settings: Settings, image_shape: tuple[int, ...], classes: int) -> int:
     with torch.device("meta"):  # shapes alone: no memory, nothing drawn
-        network = OpenWorldNetwork(make_body(settings, tuple(image_shape)), range(classes))
+        network = OpenWorldNetwork(make_body(settings, image_shape), range(classes))
     return sum(weights.numel() for weights in network.parameters())

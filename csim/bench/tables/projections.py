@@ -7,8 +7,6 @@ made twice, and a picture is drawn from it without training.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +21,7 @@ from csim.bench.case import Case
 from csim.bench.datasets.catalogue import load
 from csim.bench.methods import settings_of
 from csim.bench.processes import Tell, each
-from csim.bench.results import fingerprint, origin
+from csim.bench.results import fingerprint, origin, write_whole
 from csim.bench.study import prepare
 from csim.bench.tables.cases import Done
 from csim.bench.tables.figures import NEIGHBOURS
@@ -152,16 +150,9 @@ def _make(projection: Projection, tell: Tell, *, out: Path, data_dir: Path | Non
         panels[space] = {"figures": figures, "points": np.round(points.astype(float), 2).tolist()}
         tell(done, _PARTS)
     sample = {"known": view.known, "names": view.names, "fingerprint": fingerprint(data)}
-    _write(path_of(out, projection), {**projection.describe(), "sample": sample, "panels": panels, "origin": origin()})
+    content = {**projection.describe(), "sample": sample, "panels": panels, "origin": origin()}
+    write_whole(path_of(out, projection), json.dumps(content, ensure_ascii=False))
     tell(_PARTS, _PARTS)
-
-
-def _write(path: Path, content: Content) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False, encoding="utf-8") as file:
-        json.dump(content, file, ensure_ascii=False)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
 
 
 def measure(vectors: Floats, points: Floats, columns: Ints, is_known: Bools) -> dict[str, float]:

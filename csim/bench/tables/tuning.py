@@ -18,12 +18,12 @@ from csim.bench.tables.table import Row, Table
 
 TRIED: tuple[dict[str, Any], ...] = (
     {},
+    {"alpha": 0.01},
     {"alpha": 0.5},
-    {"alpha": 0.99},
     {"alpha": 0.9999},
     {"eps": 0.05},
     {"eps": 0.2},
-    {"min_points": 5},
+    {"min_points": 3},
     {"beta": 0.0},
     {"beta": 0.05},
     {"channels": 50},

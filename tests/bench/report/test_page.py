@@ -125,7 +125,7 @@ def test_without_runs_the_page_says_so(folder):
 def test_a_table_shows_its_cells_under_its_head_and_figures_to_the_right(folder):
     text = html(folder)
     assert '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th><th scope="col">words</th>' in text
-    assert '<th scope="row">paper</th><td class="figure">80.5 ± 0.7</td><td>none</td>' in text
+    assert '<th scope="row"><div>paper</div></th><td class="figure">80.5 ± 0.7</td><td>none</td>' in text
 
 
 @pytest.mark.parametrize("cell", ["80.5 ± 0.7", "–", "", "-2.0", "1,000", "0"])

@@ -52,9 +52,17 @@ def hand_results(cases: list[Case]) -> list[Result]:
 
 
 def legend_texts(figure: Figure) -> list[str]:
-    """Return what the figure's one legend names."""
+    """Return what the figure's one legend names, in the order in which it is read, row by row."""
     (legend,) = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
+    texts = [text.get_text() for text in legend.get_texts()]
+    rows = -(-len(texts) // legend._ncols)
+    full = len(texts) - legend._ncols * (rows - 1)  # columns with an entry in the last row
+    columns, start = [], 0
+    for place in range(legend._ncols):
+        length = rows if place < full else rows - 1
+        columns.append(texts[start : start + length])
+        start += length
+    return [column[row] for row in range(rows) for column in columns if row < len(column)]
 
 
 def assert_tidy(figure: Figure) -> None:

@@ -1,15 +1,17 @@
 """A sheet: four files side by side, the same bytes whenever they are written."""
 
 import pytest
-from bench.tables.hand_results import SMALL, hand_results
+from bench.tables.hand_results import hand_results
 from PIL import Image
 
 from csim.bench.methods import METHODS
 from csim.bench.tables import convolution, label_curve, novelty, over_stream, sensitivity, stream
+from csim.bench.tables.plan import Plan
 from csim.bench.tables.sheet import STYLES, Sheet, drawing
 from csim.bench.tables.table import Table
 
 TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
+PLAN = Plan(data=("mnist",), methods=("paper", "default"), seeds=(3, 4))
 TABLE = Table("some-name", "A title", ["one note"], ["data set"], [{"data set": "digits", "accuracy %": 80.0}])
 
 
@@ -19,10 +21,10 @@ def contents(folder):
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.split(".")[-1])
 def test_writing_leaves_four_files_and_the_same_bytes_for_the_same_results(table, tmp_path):
-    results = hand_results(table.cases(SMALL))
+    results = hand_results(table.cases(PLAN))
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        sheet = table.make(results, SMALL)
+        sheet = table.make(results, PLAN)
         written = sheet.write(tmp_path / folder)
         assert [path.suffix for path in written] == [".md", ".csv", ".svg", ".png"]
         assert {path.stem for path in written} == {sheet.table.name}
@@ -34,13 +36,13 @@ def test_writing_leaves_four_files_and_the_same_bytes_for_the_same_results(table
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.split(".")[-1])
 def test_a_table_does_not_depend_on_the_order_of_its_results_but_by_rows(table):
-    results = hand_results(table.cases(SMALL))
-    one, two = table.make(results, SMALL).table, table.make(results[::-1], SMALL).table
+    results = hand_results(table.cases(PLAN))
+    one, two = table.make(results, PLAN).table, table.make(results[::-1], PLAN).table
     assert sorted(map(str, one.rows)) == sorted(map(str, two.rows))
 
 
 def test_the_picture_can_be_read_at_its_own_size(tmp_path):
-    sheet = stream.make(hand_results(stream.cases(SMALL)), SMALL)
+    sheet = stream.make(hand_results(stream.cases(PLAN)), PLAN)
     sheet.write(tmp_path)
     with Image.open(tmp_path / "stream.png") as image:
         assert image.size == pytest.approx(sheet.picture.get_size_inches() * 150, abs=1)

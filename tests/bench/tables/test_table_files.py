@@ -19,7 +19,7 @@ ROWS = [
 
 @pytest.fixture
 def table():
-    return Table("some-name", "A title", ["one note"], Settings.paper(beta=0.25), ["data set"], ROWS)
+    return Table("some-name", "A title", ["one note"], ["data set"], ROWS, settings=Settings.paper(beta=0.25))
 
 
 def test_markdown_shows_the_mean_over_seeds_and_a_dash_for_what_cannot_be_had(table):
