@@ -240,7 +240,7 @@ class StreamClassifier:
             try:
                 model = parts.refit.train(due.job, parts.engine.model, progress)
             except BaseException:
-                parts.engine.schedule.done()  # interrupted: the next answer makes it due again
+                parts.engine.schedule.give_up()  # interrupted
                 raise
             self.training_seconds += time.perf_counter() - start
             events = events[:-1] + parts.engine.install(model)

@@ -75,6 +75,7 @@ class Engine:
 
     def ask_now(self) -> list[r.Event]:
         """Purify the candidates, however few, and ask; those beyond the budget get their best class."""
+        self.refresh()  # a new model may have come since the last image
         groups, left_over = self.discovery.purify(self.encoder, self.dialogue.budget.left(self.position))
         self.is_stale = True
         return self.dialogue.ask(groups, self._guesses(groups), self.position) + self._settle(left_over)
@@ -133,8 +134,8 @@ class Engine:
         return r.Accepted(item.position, item.id, class_id, score, version)
 
     def _settle(self, items: Sequence[r.Item]) -> list[r.Event]:
-        best = self.head.decide(self.scores(r.stack(items))) if items else []
-        return [r.Revised(self.position, item.id, None, d.class_id) for item, d in zip(items, best, strict=True)]
+        best = self.head.decide(self.scores(r.stack(items))) if items and self.head.class_ids else []
+        return [r.Revised(self.position, item.id, None, d.class_id) for item, d in zip(items, best, strict=bool(best))]
 
     def _guesses(self, groups: Sequence[r.Group]) -> list[r.Guesses]:
         return self.head.guesses([group.vector for group in groups])

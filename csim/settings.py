@@ -147,10 +147,11 @@ class Settings:
                     raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
             elif not isinstance(value, kind):
                 raise SettingsError(f"{name} must be of type {kind.__name__}, got {value!r}")
-        if self.ledger_size < self.buffer_size:
+        pool = "buffer_size" if self.questions == "groups" else "window"
+        if self.ledger_size < (most := getattr(self, pool)):
             raise SettingsError(
-                f"ledger_size must be at least buffer_size ({self.buffer_size}), got {self.ledger_size}: "
-                "a full buffer becomes questions at once"
+                f"ledger_size must be at least {pool} ({most}), got {self.ledger_size}: "
+                f"a full {pool.removesuffix('_size')} becomes questions at once"
             )
         if self.update_size >= self.store_size:
             raise SettingsError(

@@ -108,6 +108,13 @@ def test_a_ledger_smaller_than_the_buffer_is_refused():
     assert Settings(buffer_size=50, ledger_size=50)
 
 
+def test_a_ledger_smaller_than_the_window_is_refused_where_the_window_is_asked_about():
+    with pytest.raises(SettingsError, match=r"ledger_size must be at least window \(50\), got 49: a full window"):
+        Settings(questions="random", window=50, ledger_size=49)
+    assert Settings(questions="random", window=50, ledger_size=50)
+    assert Settings(window=50, buffer_size=40, ledger_size=49)
+
+
 @pytest.mark.parametrize("update_size", [20, 21])
 def test_a_class_that_could_never_be_learned_is_refused(update_size):
     with pytest.raises(SettingsError, match=rf"update_size must be less than store_size \(20\), got {update_size}"):

@@ -3,8 +3,9 @@
 A threshold is fitted on scores of labelled images, class by class, and then says, for each class,
 whether a score is high enough. The head accepts an image if *any* class passes.
 
-`QuantileThreshold` is the default and wants held-out scores. `MeanBoundThreshold` is the rule of the
-CSIM paper, fitted on the stored images: it bounds the mean score, so it rejects far more than it seems to.
+`MeanBoundThreshold`, the default, is the rule of the CSIM paper, fitted on the stored images: it bounds the mean score,
+so it rejects far more than it seems to. `QuantileThreshold` keeps a promise and wants held-out scores. `NoThreshold`
+rejects nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 `Dbscan` is the paper's choice: it needs no number of groups and no round shapes. A point that DBSCAN calls
 noise is a group of one. Its radius does not fit for long: as classes are added, the same candidates lie farther
 apart, until every one of them is noise and is asked on its own. `AdaptiveDbscan`, the default, takes the radius
-from the candidates themselves. `halve` cuts one group in two, for a person who says that it is mixed.
+from the candidates themselves. `Singles` groups nothing. `halve` cuts one group in two, for a person who says that it
+is mixed.
 """
 
 from __future__ import annotations

@@ -64,6 +64,10 @@ class Schedule:
         """Note that the job's model is in use."""
         self._is_pending = False
 
+    def give_up(self) -> None:
+        """Note that the job came to nothing: the next answer makes it due again."""
+        self._is_pending, self._told = False, 0
+
     def state(self) -> State:
         """Return how far it has come."""
         return {"version": self._version, "is_pending": self._is_pending, "told": self._told}
