@@ -12,6 +12,7 @@ from typing import Any
 from csim.bench.answers import Answers
 from csim.bench.datasets import DataSet, thin
 from csim.bench.datasets.catalogue import load
+from csim.bench.datasets.download import Progress
 from csim.bench.methods import METHODS, open_with, settings_of
 from csim.bench.run import OpenMethod
 from csim.bench.scenario import Stream, make
@@ -110,9 +111,9 @@ class Case:
             "path": str(self.path) if self.path else None,
         }
 
-    def load(self, data_dir: Path | None) -> DataSet:
-        """Return the images, thinned."""
-        return thin(load(self.data, data_dir, path=self.path), self.thin)
+    def load(self, data_dir: Path | None, on_download: Progress | None = None) -> DataSet:
+        """Return the images, thinned; `on_download` is told how far a download is."""
+        return thin(load(self.data, data_dir, path=self.path, on_progress=on_download), self.thin)
 
     def stream(self, data: DataSet) -> Stream:
         """Return the stream of these images."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
+from csim.bench.datasets.download import Progress
 from csim.bench.processes import Tell, each
 from csim.bench.results import Result, describe, fingerprint, missing, read, sweep, write
 from csim.bench.run import run
@@ -19,7 +20,13 @@ OnRun = Callable[[list[Case], int, int, int], None]  # the cases to run, which o
 
 
 def measure(
-    cases: Sequence[Case], out: Path, *, data_dir: Path | None = None, jobs: int = 1, on_run: OnRun | None = None
+    cases: Sequence[Case],
+    out: Path,
+    *,
+    data_dir: Path | None = None,
+    jobs: int = 1,
+    on_run: OnRun | None = None,
+    on_download: Progress | None = None,
 ) -> list[Result]:
     """Return the results of all cases in their order, running those that have none.
 
@@ -35,13 +42,15 @@ def measure(
         Processes at a time. Raising it to the number of cores is faster in proportion.
     on_run
         Called now and then with the cases that must be run, which of them has come how far, for progress.
+    on_download
+        Called with the file's name, the bytes done and in all, if a data set must be downloaded.
     """
     _load.cache_clear()  # files may have changed since
     for case in cases:
         _ = case.parameters  # a mistake is told before the first run, not after it
     todo = _unfinished(cases, out, data_dir)
     for case in todo:
-        case.check(_load(case.data, case.thin, case.path, data_dir))
+        case.check(_load(case.data, case.thin, case.path, data_dir, on_download))
     prepare(out)
     prepare(out / "runs")
     sweep(out)
@@ -92,8 +101,10 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
 
 
 @lru_cache(maxsize=1)
-def _load(name: str, thin: int, path: Path | None, data_dir: Path | None) -> DataSet:
-    return Case("default", name, thin=thin, path=path).load(data_dir)
+def _load(
+    name: str, thin: int, path: Path | None, data_dir: Path | None, on_download: Progress | None = None
+) -> DataSet:
+    return Case("default", name, thin=thin, path=path).load(data_dir, on_download)
 
 
 def _forget_peak_memory() -> None:

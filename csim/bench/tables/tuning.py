@@ -40,7 +40,7 @@ def cases(plan: Plan) -> list[Case]:
 def make(results: Sequence[Result], plan: Plan) -> Sheet:
     """Return the table."""
     table = Table(
-        name=f"tuning{plan.suffix}".replace("-whole", ""),
+        name="tuning-quick" if plan.is_quick else "tuning",
         title="The paper preset, with one setting at a time changed",
         notes=[
             plan.note,
@@ -49,7 +49,7 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
         ],
         keys=["changed"],
         rows=[_row(result) for result in results],
-        command=f"csim bench tuning {plan.options}",
+        command=" ".join(["csim bench tuning", *(["--quick"] * plan.is_quick), *(f"--seed {s}" for s in plan.seeds)]),
     )
     return Sheet(table)
 

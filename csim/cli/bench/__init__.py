@@ -6,7 +6,7 @@ import typer
 
 from csim.cli.bench.pictures import cohesion, embedding, report
 from csim.cli.bench.run import run
-from csim.cli.bench.study import convolution, data_sets, label_curve, novelty, over_stream, sensitivity, stream
+from csim.cli.bench.study import convolution, data_sets, label_curve, novelty, over_stream, sensitivity, stream, tuning
 from csim.cli.bench.training import beta, closed_set, mining, presets, speed
 from csim.cli.messages import in_one_line
 
@@ -25,6 +25,7 @@ COMMANDS = (
     embedding,
     cohesion,
     data_sets,
+    tuning,
     mining,
     beta,
     closed_set,

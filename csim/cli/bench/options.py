@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 if TYPE_CHECKING:
     from csim.bench.case import Case
@@ -74,13 +82,28 @@ def following() -> Iterator[OnRun]:
         yield _Follower(console, bars)
 
 
+class Downloads:
+    """Tells in lines how far downloads are, a tenth of a file at a time: they may come in the midst of bars."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, int]] = set()
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        """Take note of a file's bytes, done and in all if known."""
+        tenth = 10 * done // total if total else done >> 23
+        if (name, tenth) not in self._told:
+            self._told.add((name, tenth))
+            share = f"{10 * tenth} % of {total / 1e6:,.1f} MB" if total else f"{done / 1e6:,.1f} MB"
+            typer.echo(f"downloading {name}: {share}", err=True)
+
+
 class _Follower:
     """A bar for all runs and one for each that is running; the estimate rests on images done, of runs alike."""
 
     def __init__(self, console: Console, bars: Progress) -> None:
         self._console, self._bars = console, bars
         self._whole = bars.add_task("all runs, %", total=100)
-        self._tasks: dict[int, object] = {}
+        self._tasks: dict[int, TaskID] = {}
         self._shares: dict[int, float] = {}
 
     def __call__(self, cases: list[Case], place: int, done: int, total: int) -> None:
@@ -88,10 +111,8 @@ class _Follower:
         self._bars.update(self._whole, completed=round(100 * sum(self._shares.values()) / len(cases)))
         if place not in self._tasks:
             self._tasks[place] = self._bars.add_task(f"{_end(cases[place].name)}, images", total=total)
-        task: int = self._tasks[place]  # type: ignore[assignment]
-        self._bars.update(task, completed=done)  # type: ignore[arg-type]
+        self._bars.update(self._tasks[place], completed=done, visible=done < total)
         if done == total:
-            self._bars.update(task, visible=False)  # type: ignore[arg-type]
             finished = sum(share == 1 for share in self._shares.values())
             self._console.print(f"{finished}/{len(cases)} {cases[place].name}", highlight=False, soft_wrap=True)
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from csim.cli.bench.options import AsJson, DataDir, Jobs, Out, counting
-from csim.cli.bench.study import Data, Several, _show
+from csim.cli.bench.study import Data, Several, show
 
 
 def embedding(
@@ -40,7 +40,7 @@ def embedding(
     rows = table.projections(dataset, seed=seed, is_quick=quick)
     with counting() as on_done:
         sheet = table.make(rows, out, data_dir=data_dir, jobs=jobs, on_done=on_done)
-    _show(sheet, out, as_json)
+    show(sheet, out, as_json)
 
 
 def cohesion(
@@ -70,7 +70,7 @@ def cohesion(
     prepare(out)
     with counting() as on_done:
         sheet = table.make(plan.quick() if quick else plan, data_dir=data_dir, jobs=jobs, on_done=on_done)
-    _show(sheet, out, as_json)
+    show(sheet, out, as_json)
 
 
 def report(

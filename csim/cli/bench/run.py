@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Jobs, Out, Seeds, following, number
+from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following, number
 from csim.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,42 +30,47 @@ _SHOWN = {
 }
 
 
+MethodName = Annotated[str, typer.Argument(help="paper, default, least-sure or random.")]
+DataName = Annotated[
+    str, typer.Argument(help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name.")
+]
+Share = Annotated[
+    float, typer.Option("--r", parser=number("--r", float), help="Share of the classes known at the start.")
+]
+Thin = Annotated[
+    int, typer.Option(parser=number("--thin", int, least=1), help="Take every so-manieth image of the data set.")
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(parser=number("--budget", float), help="Questions per image, 0 to 1; the method's own if not given."),
+]
+Scenario = Annotated[str, typer.Option(help="paper, together, returning, long-tail or drift.")]
+Delay = Annotated[int, typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late.")]
+Jitter = Annotated[
+    int, typer.Option(parser=number("--jitter", int, least=0), help="And up to so many more, out of order.")
+]
+Missing = Annotated[float, typer.Option(parser=number("--missing", float), help="Share of questions never answered.")]
+Wrong = Annotated[float, typer.Option(parser=number("--wrong", float), help="Share of answers that are wrong.")]
+Changes = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more.")
+]
+Own = Annotated[Path | None, typer.Option("--data", help="Your own images: an .npz or a folder per class.")]
+
+
 def run(
-    method: Annotated[str, typer.Argument(help="paper, default, least-sure or random.")],
-    dataset: Annotated[
-        str, typer.Argument(help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name.")
-    ],
+    method: MethodName,
+    dataset: DataName,
     seed: Seeds = [0],  # noqa: B006
-    r: Annotated[
-        float, typer.Option("--r", parser=number("--r", float), help="Share of the classes known at the start.")
-    ] = 0.3,
-    thin: Annotated[
-        int,
-        typer.Option(parser=number("--thin", int, least=1), help="Take every so-manieth image of the data set."),
-    ] = 1,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            parser=number("--budget", float), help="Questions per image, 0 to 1; the method's own if not given."
-        ),
-    ] = None,
-    scenario: Annotated[str, typer.Option(help="paper, together, returning, long-tail or drift.")] = "paper",
-    delay: Annotated[
-        int, typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late.")
-    ] = 0,
-    jitter: Annotated[
-        int, typer.Option(parser=number("--jitter", int, least=0), help="And up to so many more, out of order.")
-    ] = 0,
-    missing: Annotated[
-        float, typer.Option(parser=number("--missing", float), help="Share of questions never answered.")
-    ] = 0.0,
-    wrong: Annotated[
-        float, typer.Option(parser=number("--wrong", float), help="Share of answers that are wrong.")
-    ] = 0.0,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Your own images: an .npz or a folder per class.")] = None,
+    r: Share = 0.3,
+    thin: Thin = 1,
+    budget: Budget = None,
+    scenario: Scenario = "paper",
+    delay: Delay = 0,
+    jitter: Jitter = 0,
+    missing: Missing = 0.0,
+    wrong: Wrong = 0.0,
+    change: Changes = None,
+    data: Own = None,
     data_dir: DataDir = None,
     out: Out = Path("results"),
     jobs: Jobs = 2,
@@ -97,7 +102,7 @@ def run(
     )
     with following() as on_run:
         cases = [dataclasses.replace(case, seed=each) for each in dict.fromkeys(seed)]
-        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run)
+        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads())
     typer.echo(_table(results))
     typer.echo(f"written to {out / 'runs'}")
     if as_json:

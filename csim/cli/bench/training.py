@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Jobs, Out, Seeds, counting
+from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, counting
 
 if TYPE_CHECKING:
     from csim.bench.datasets import DataSet
@@ -124,7 +124,7 @@ def _split(name: str, data_dir: Path | None) -> tuple[DataSet, DataSet]:
     from csim.bench.datasets.catalogue import load  # noqa: PLC0415 - keeps csim --help light
     from csim.bench.tables.samples import cut  # noqa: PLC0415 - keeps csim --help light
 
-    return cut(load(name, data_dir), _TEST)
+    return cut(load(name, data_dir, on_progress=Downloads()), _TEST)
 
 
 def _show(make: Callable[[Done], Table], out: Path, as_json: bool) -> None:
