@@ -204,6 +204,11 @@ def test_a_file_of_another_format_or_another_run_is_no_result(tmp_path, written,
     assert results.missing(tmp_path, [CASE]) == [CASE]
 
 
+def test_a_file_of_another_format_need_not_look_like_ours(tmp_path, written):
+    written.write_text('{"format": 2, "runs": []}')
+    assert results.read(tmp_path, CASE) is None
+
+
 @pytest.mark.parametrize(
     "damage",
     [

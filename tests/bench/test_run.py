@@ -153,6 +153,18 @@ def test_a_class_that_is_found_later_does_not_count_as_forgetting(stream):
     assert abs(done.forgetting) < 20
 
 
+def test_the_order_of_a_methods_classes_does_not_matter(stream):
+    class Backwards(NearestMean):
+        @property
+        def classes_(self):
+            return super().classes_[::-1]
+
+        def predict_proba(self, images):
+            return super().predict_proba(images)[:, ::-1]
+
+    assert run(stream, Backwards).remembered == run(stream, NearestMean).remembered
+
+
 def test_a_method_that_has_lost_its_first_classes_remembers_nothing(stream):
     class Forgetful(NearestMean):
         @property

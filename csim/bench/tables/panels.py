@@ -54,9 +54,9 @@ def draw_reported(axes: Axes, place: float, value: float, data: str) -> None:
 
 
 def from_zero(highest: float) -> tuple[float, float]:
-    """Return the ends of an axis from 0 to the highest value, with room for the markers that stand there."""
-    room = 0.03 * (highest or 1)
-    return -room, highest + 2 * room
+    """Return the ends of an axis from 0 to the highest value, 1 if that is 0, with room for markers at the ends."""
+    top = highest or 1.0
+    return -0.03 * top, 1.06 * top
 
 
 def legend_below(figure: Figure) -> None:

@@ -1,6 +1,6 @@
 """The paper's stream table: accuracy and labels of every method on four data sets.
 
-    csim bench stream                # every 5th image, seeds 0-2, r = 0.3: about 30 minutes on two cores
+    csim bench stream                # every 5th image, seeds 0-2, r = 0.3: about 35 minutes on two cores
     csim bench stream --quick        # a look in a few minutes
 
 `least-sure` and `random` get as many questions as the paper reports for CSIM on the same data set.
@@ -25,6 +25,7 @@ NOTES = (
     "accuracy: final label right / images of the stream; at arrival: the label given at once; unasked: the final one "
     "of images that no person labelled",
     "labels %: everything a person told / images of the stream; the warm-up's labels come on top (column warm-up)",
+    "training s: seconds on the clock, two runs at a time; settings, commit and machine of each run: its file in runs/",
     "ratio: accuracy / that of the best method here, same data set and seed",
     "least-sure and random may ask about as many images as the paper reports for CSIM on the data set",
     "reported: the paper's own figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the same classes as "

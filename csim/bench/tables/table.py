@@ -102,16 +102,18 @@ class Table:
             *(averaged if self.seeds else []),
             f"versions: Python {platform.python_version()}, {versions}",
             f"machine: {platform.machine()}, {os.cpu_count()} cores; one torch thread per process",
-            f"settings, but for what the columns name: {told}" if told else "settings: each run's file under runs/",
+            *([f"settings, but for what the columns name: {told}"] if told else []),
         ]
 
 
 def _cell(group: Sequence[Row], column: str) -> str:
     values = [row[column] for row in group]
-    numbers = [value for value in values if isinstance(value, float)]
-    if len(numbers) < len(values):
-        return "–" if values[0] is None else str(values[0])
-    return figure(numbers)
+    measured = [value for value in values if value is not None]
+    numbers = [value for value in measured if isinstance(value, float)]
+    if not measured or len(numbers) < len(measured):
+        return str(measured[0]) if measured else "–"
+    lacking = "" if len(numbers) == len(values) else f" ({len(numbers)} of {len(values)})"
+    return figure(numbers) + lacking
 
 
 def figure(numbers: Sequence[float]) -> str:

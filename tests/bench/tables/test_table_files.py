@@ -33,6 +33,15 @@ def test_markdown_shows_the_mean_over_seeds_and_a_dash_for_what_cannot_be_had(ta
     ]
 
 
+def test_markdown_says_of_how_many_seeds_a_mean_is_if_some_have_none():
+    rows = [{"data set": "digits", "seed": seed, "delay": delay} for seed, delay in enumerate((None, 20.0, 30.0))]
+    assert "| digits | 25.0 ± 7.1 (2 of 3) |" in Table("x", "X", [], ["data set"], rows).markdown()
+
+
+def test_without_settings_of_its_own_a_table_lists_none():
+    assert "settings" not in Table("x", "X", [], ["data set"], ROWS, command="csim bench x --quick").markdown()
+
+
 def test_markdown_tells_how_to_make_the_table_again(table):
     text = table.markdown()
     assert "- one note" in text

@@ -1,0 +1,39 @@
+"""The tuning table: one setting of the paper preset at a time, on seeds that no published table uses."""
+
+import pytest
+from bench.tables.hand_results import column, hand_results
+
+from csim.bench.tables import tuning
+from csim.bench.tables.plan import Plan
+from csim.settings import Settings
+
+PLAN = Plan(seeds=(100, 101), thin=1)
+RESULTS = hand_results(tuning.cases(PLAN))
+TABLE = tuning.make(RESULTS, PLAN).table
+
+
+def test_each_change_is_a_change_and_changes_one_setting():
+    preset = Settings.paper().to_dict()
+    for change in tuning.TRIED[1:]:
+        ((name, value),) = change.items()
+        assert preset[name] != value, f"{name} is {value} anyway"
+
+
+def test_the_runs_are_the_papers_on_whole_streams_of_fashion_mnist():
+    for case in tuning.cases(PLAN):
+        assert (case.method, case.data, case.thin, case.budget) == ("paper", "fashion-mnist", 1, None)
+        assert case.seed >= 100
+
+
+@pytest.mark.parametrize(("heading", "figure"), [("accuracy %", "accuracy"), ("rejected novel %", "rejected_novel")])
+def test_each_change_has_the_figures_of_its_runs(heading, figure):
+    for change in tuning.TRIED:
+        words = ", ".join(f"{name}={value}" for name, value in change.items()) or "nothing"
+        own = [r.figures[figure] for r in RESULTS if r.content["case"]["changes"] == change]
+        assert len(own) == 2
+        assert column(TABLE, heading, changed=words) == own
+
+
+def test_the_command_makes_the_same_again():
+    assert TABLE.command == "csim bench tuning --seed 100 --seed 101"
+    assert tuning.make(RESULTS[:1], PLAN.quick()).table.command == "csim bench tuning --quick --seed 100"
