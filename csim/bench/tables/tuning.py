@@ -22,13 +22,9 @@ TRIED: tuple[dict[str, Any], ...] = (
     {"alpha": 0.5},
     {"alpha": 0.9999},
     {"eps": 0.05},
-    {"eps": 0.2},
     {"min_points": 3},
-    {"beta": 0.0},
     {"beta": 0.05},
-    {"channels": 50},
     {"scale": 10.0},
-    {"class_loss": "even"},
 )
 
 
