@@ -60,7 +60,7 @@ def _side_by_side(
     spawn = multiprocessing.get_context("spawn")  # a fork would inherit torch's threads half-way through
     steps: Any = spawn.SimpleQueue()  # written at once: a case's last word is there before its outcome
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(min(jobs, len(cases)), spawn, initializer=_start_worker, initargs=(steps,)) as pool:
+    with ProcessPoolExecutor(jobs, spawn, initializer=_start_worker, initargs=(steps,)) as pool:
         futures = [pool.submit(_work, work, place, case) for place, case in enumerate(cases)]
         waiting: set[Future[Outcome]] = set(futures)
         try:

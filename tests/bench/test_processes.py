@@ -35,7 +35,7 @@ def alone():
 
 @pytest.fixture(scope="module")
 def side_by_side():
-    """Let more processes be allowed than there are cases."""
+    """Allow more processes than there are cases, and more threads than one."""
     before = set(multiprocessing.active_children())
     crowd = set()
 
@@ -44,7 +44,9 @@ def side_by_side():
         crowd.update(set(multiprocessing.active_children()) - before)
 
     steps = []
-    outcomes = each(some_work.count, CASES[:2], jobs=8, on_step=on_step)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "2")
+        outcomes = each(some_work.count, CASES[:2], jobs=8, on_step=on_step)
     return outcomes, steps, crowd
 
 
@@ -170,9 +172,9 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     script, folder = tmp_path / "parent.py", tmp_path / "workers"
     script.write_text(PARENT)
     folder.mkdir()
-    tests = str(Path(__file__).parents[1])
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     parent = subprocess.Popen(
-        [sys.executable, script, folder], env=os.environ | {"PYTHONPATH": tests}, stderr=subprocess.DEVNULL
+        [sys.executable, script, folder], env=os.environ | {"PYTHONPATH": paths}, stderr=subprocess.DEVNULL
     )
     try:
         wait_for(lambda: len(list(folder.iterdir())) == 2)

@@ -127,7 +127,7 @@ def test_a_report_joins_what_is_there_and_tells_what_is_not(run, out):
     assert told["tables"] == ["embedding-seed3-quick", "cohesion-quick"]
     assert told["report"] == str(out / "report.html")
     assert told["damaged"] == []
-    assert len(told["missing"]) == 12
+    assert len(told["missing"]) == 13
     text = (out / "report.html").read_text(encoding="utf-8")
     assert text.count("<svg") == 2
     assert "Images that lie nearer to another class than to their own" in text

@@ -23,7 +23,7 @@ BATCHES = {
     "count": st.integers(1, 14),
     "classes": st.integers(1, 5),
     "repeats": st.integers(0, 3),
-    "margin": st.sampled_from([0.0, 0.2, 1.0]),
+    "margin": st.sampled_from([0.05, 0.2, 1.0]),
     "seed": st.integers(0, 10_000),
     "dtype": st.sampled_from([torch.float32, torch.float64]),
 }

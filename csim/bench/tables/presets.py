@@ -51,9 +51,10 @@ def make(
 
 
 def differences() -> dict[str, Any]:
-    """Return the paper's value of every setting in which the default differs, patience aside."""
+    """Return the paper's value of every setting in which the default differs, the lengths of a whole stream aside."""
     default, paper = Settings().to_dict(), Settings.paper().to_dict()
-    return {name: paper[name] for name in default if paper[name] != default[name] and name != "patience"}
+    lengths = ("patience", "update_size")
+    return {name: paper[name] for name in default if paper[name] != default[name] and name not in lengths}
 
 
 def _measure(case: tuple[dict[str, Any], int], *, data: DataSet, settings: Settings) -> Row:

@@ -131,7 +131,7 @@ def tuning(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Change one setting of the paper preset at a time, on whole streams of Fashion-MNIST with seeds of their own.
+    """Change settings of the paper preset, on whole streams of Fashion-MNIST with seeds of their own.
 
     Takes about 20 minutes on two cores. Example: csim bench tuning --quick
     """

@@ -128,7 +128,8 @@ def test_presets_change_one_setting_at_a_time_as_the_paper_has_it():
         assert f"{name}={value}" in changed
         assert getattr(Settings.paper(), name) == value != getattr(Settings(), name)
     assert set(presets.differences()) == {
-        "beta", "class_loss", "batches", "grouping", "representative", "eviction",
+        "scale", "beta", "class_loss", "batches", "alpha", "grouping", "min_points", "representative", "eviction",
+        "update_labels",
     }  # fmt: skip
     assert all(0 <= row["labels %"] < 100 and 0 < row["accuracy %"] <= 100 for row in table.rows)
     assert len({row["labels %"] for row in table.rows}) > 4
