@@ -15,12 +15,13 @@ for table in stream novelty; do
     csim bench "$table" --r 0.5 --seed 0
     csim bench "$table" $whole
 done
-csim bench over-stream $seeds
+csim bench over-stream --seed 0
 csim bench label-curve $seeds
 csim bench convolution $seeds
-csim bench sensitivity $seeds
+csim bench sensitivity --seed 0
 csim bench embedding
 csim bench cohesion $seeds
+csim bench tuning --seed 100
 
 csim bench closed-set
 csim bench mining
