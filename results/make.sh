@@ -18,7 +18,7 @@ done
 csim bench over-stream --seed 0
 csim bench label-curve $seeds
 csim bench convolution $seeds
-csim bench sensitivity --seed 0
+csim bench sensitivity $seeds
 csim bench embedding
 csim bench cohesion $seeds
 csim bench tuning --seed 100
