@@ -14,13 +14,17 @@ from csim.decide.head import Head
 from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold, Threshold
 from csim.dialogue import Dialogue
 from csim.discover.buffer import Buffer
+from csim.discover.choice import AtRandom, Choice, LeastSure
+from csim.discover.coverage import CoverDoubt, doubtful, new_or_doubtful
 from csim.discover.discovery import Discovery
-from csim.discover.purify import AdaptiveDbscan, Clustering, Dbscan, Singles
+from csim.discover.purify import Purify
+from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
-from csim.discover.window import Window, at_random, least_sure
+from csim.embed.augment import Augment
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
 from csim.embed.encoder import CheckedEncoder
+from csim.embed.gallery import Gallery
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.embed.network import ConvBody, pick_device
@@ -30,9 +34,12 @@ from csim.records import Encoder
 from csim.retrain.evidence import held_out, stored
 from csim.retrain.refit import Refit
 from csim.retrain.schedule import Schedule
+from csim.second_look import SecondLook
 from csim.settings import Settings
 from csim.store.class_store import ClassStore
 from csim.store.eviction import OldestOut, ProtectTold
+
+_HELD_OUT = 0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
 
 
 @dataclass(frozen=True)
@@ -59,13 +66,16 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         if encoder is None
         else ForeignBackbone(CheckedEncoder(encoder), device)
     )
-    store = ClassStore(settings.store_size, ProtectTold() if settings.eviction == "protect-told" else OldestOut())
+    eviction = ProtectTold() if settings.eviction == "protect-told" else OldestOut()
+    store = ClassStore(settings.store_size, eviction, settings.store_inferred)
+    head, discovery = Head(make_threshold(settings)), make_discovery(settings)
     is_held_out = settings.threshold == "quantile"
     engine = Engine(
-        open_encoder=backbone.open,
-        head=Head(make_threshold(settings)),
-        evidence=held_out if is_held_out or settings.questions != "groups" else stored,
-        discovery=make_discovery(settings),
+        open_gallery=lambda model: Gallery(backbone.open(model)),
+        head=head,
+        evidence=held_out if is_held_out else stored,
+        discovery=discovery,
+        second_look=SecondLook(head, discovery),
         dialogue=Dialogue(Ledger(settings.ledger_size), Catalogue(), store, Budget(settings.budget)),
         store=store,
         store_score=settings.store_score,
@@ -75,8 +85,8 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         backbone,
         make_trainer(settings),
         device=device,
-        hold_out=settings.hold_out if is_held_out else 0,
-        warm_start=settings.warm_start,
+        hold_out=_HELD_OUT if is_held_out else 0,
+        update_steps=settings.update_steps,
         scale=settings.scale,
     )
     return Parts(engine, refit)
@@ -84,7 +94,7 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
 
 def make_threshold(settings: Settings) -> Threshold:
     """Return the rule that rejects images; none where questions do not come from rejected ones."""
-    if settings.questions != "groups":
+    if settings.questions in ("least-sure", "random"):
         return NoThreshold()
     if settings.threshold == "quantile":
         return QuantileThreshold(keep=settings.keep)
@@ -94,16 +104,17 @@ def make_threshold(settings: Settings) -> Threshold:
 def make_discovery(settings: Settings) -> Discovery:
     """Return what finds the images to ask about."""
     rng = np.random.default_rng(settings.seed)
-    if settings.questions != "groups":
-        choose = least_sure if settings.questions == "least-sure" else at_random
-        return Discovery(Window(settings.window, choose, rng), Singles(), Medoid())
-    clustering: Clustering = (
-        Dbscan(eps=settings.eps, min_points=settings.min_points)
-        if settings.grouping == "dbscan"
-        else AdaptiveDbscan(core_share=settings.core_share, min_points=settings.min_points)
-    )
     representative = Medoid() if settings.representative == "medoid" else RandomMember(rng)
-    return Discovery(Buffer(settings.buffer_size, settings.patience), clustering, representative)
+    if settings.questions == "rejected":
+        purify = Purify(eps=settings.eps, min_points=settings.min_points, representative=representative)
+        return Discovery(Buffer(settings.buffer_size), purify, representative)
+    choices: dict[str, Choice] = {
+        "new-or-doubtful": CoverDoubt(representative, spread=settings.spread, weigh=new_or_doubtful),
+        "doubtful": CoverDoubt(representative, spread=settings.spread, weigh=doubtful),
+        "least-sure": LeastSure(),
+        "random": AtRandom(rng),
+    }
+    return Discovery(Recent(settings.recent, settings.look), choices[settings.questions], representative)
 
 
 def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:
@@ -112,6 +123,8 @@ def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:
         image_shape,
         conv_layers=settings.conv_layers,
         channels=settings.channels,
+        kernel=settings.kernel,
+        batch_norm=settings.batch_norm,
         hidden_units=settings.hidden_units,
         embedding_size=settings.embedding_size,
     )
@@ -127,4 +140,5 @@ def make_trainer(settings: Settings) -> Trainer:
         weighting=by_triplets if settings.class_loss == "triplets" else evenly,
     )
     batches = Balanced(settings.batch_size) if settings.batches == "balanced" else Plain(settings.batch_size)
-    return Trainer(loss, batches, epochs=settings.epochs, learning_rate=settings.learning_rate)
+    augment = Augment(settings.shift, flip=settings.flip)
+    return Trainer(loss, batches, augment, epochs=settings.epochs, learning_rate=settings.learning_rate)

@@ -24,7 +24,7 @@ from csim.engine import Engine
 from csim.errors import CheckpointError, NotFittedError
 from csim.records import Model, State
 
-FORMAT = 2  # 2: budget, answers told, pool of discovery
+FORMAT = 3  # 2: budget, answers told, pool of discovery; 3: recent images, choice of questions
 _PARTS = ("head", "discovery", "dialogue", "store", "schedule")
 _ARRAY = "$array"
 

@@ -163,7 +163,7 @@ class StreamClassifier:
     def transform(self, images: object) -> r.Floats:
         """Return each image's vector of unit length, (n, d)."""
         batch = take_images(images, self._model.image_shape)
-        return self._engine.encoder.embed(batch) if len(batch) else np.zeros((0, self._model.weights.shape[1]))
+        return self._engine.gallery.embed(batch) if len(batch) else np.zeros((0, self._model.weights.shape[1]))
 
     @property
     def classes_(self) -> npt.NDArray[np.str_]:
@@ -220,7 +220,7 @@ class StreamClassifier:
         engine = self._engine
         if len(ids) != count or len(set(ids)) != count or not all(isinstance(item_id, str) for item_id in ids):
             raise InputError(f"ids must be unique texts, one per image; got {len(ids)} for {count} images")
-        held = (engine.store, engine.discovery, engine.dialogue.ledger)
+        held = (engine.store, engine.discovery.pool, engine.dialogue.ledger)
         if taken := next((item_id for item_id in ids if any(item_id in part for part in held)), None):
             raise InputError(f"the id {taken!r} belongs to an earlier image; an id must be unique in the stream")
         return ids

@@ -5,7 +5,8 @@ The engine asks and hears through it. Everything is checked before anything chan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from csim.ask.budget import Budget
 from csim.ask.catalogue import Catalogue
@@ -26,9 +27,11 @@ from csim.records import (
     Edit,
     Event,
     Expired,
+    Floats,
     Group,
     Guesses,
     Item,
+    Joined,
     Labelled,
     MergeClasses,
     Named,
@@ -68,11 +71,26 @@ class Dialogue:
         """Return the images that an answer speaks of."""
         return self.ledger.question(answer.question_id).members
 
-    def ask(self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Event]:
-        """Open a question for each group."""
+    def ask(
+        self,
+        groups: Sequence[Group],
+        guess: Callable[[Floats], Guesses],
+        position: int,
+        joined: Mapping[QuestionId, Sequence[Item]] = MappingProxyType({}),
+    ) -> list[Event]:
+        """Open a question for each group, with the model's `guess` at its representative's vector.
+
+        `joined` images become members of questions that are open already.
+        """
+        guesses = [guess(group.vector) for group in groups]
         self.budget.spend(len(groups))
-        asked: list[Event] = [Asked(position, q) for q in self.ledger.open(groups, guesses, position)]
-        return asked + [Expired(position, question_id) for question_id in self.ledger.expire()]
+        events: list[Event] = [
+            Joined(position, question_id, tuple(item.id for item in new))
+            for question_id, items in joined.items()
+            if (new := self.ledger.join(question_id, items))
+        ]
+        events += [Asked(position, q) for q in self.ledger.open(groups, guesses, position)]
+        return events + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
     def check(self, answers: Sequence[Answer]) -> None:
         """Refuse answers of which one cannot be taken."""
@@ -86,18 +104,17 @@ class Dialogue:
         match answer:
             case Named(question_id, name):
                 class_id, events = self._class_of(name, position)
-                question = self._label(question_id, class_id)
+                question, members = self._label(question_id, class_id)
                 told = question.representative.id
                 return events + [
-                    Labelled(position, item.id, class_id, question_id, is_told=item.id == told)
-                    for item in question.members
+                    Labelled(position, item.id, class_id, question_id, is_told=item.id == told) for item in members
                 ]
             case Correct(question_id, name):
                 class_id, events = self._class_of(name, position)
                 _, given = self.ledger.mark(question_id, "undone")
-                question, before = self._label(question_id, class_id), self.catalogue.current(given)
+                (_, members), before = self._label(question_id, class_id), self.catalogue.current(given)
                 events.append(Corrected(position, question_id, class_id))
-                events += [Revised(position, item.id, before, class_id) for item in question.members]
+                events += [Revised(position, item.id, before, class_id) for item in members]
                 return events + self._withdraw(before, position)
             case Undo(question_id):
                 question, given = self.ledger.mark(question_id, "undone")
@@ -111,10 +128,12 @@ class Dialogue:
                 self.ledger.mark(question_id, "skipped")
                 return [Skipped(position, question_id)]
 
-    def divide(self, answer: Split, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Event]:
+    def divide(
+        self, answer: Split, groups: Sequence[Group], guess: Callable[[Floats], Guesses], position: int
+    ) -> list[Event]:
         """Ask about the parts of a question instead of the whole."""
         self.ledger.mark(answer.question_id, "split")
-        asked = self.ask(groups, guesses, position)
+        asked = self.ask(groups, guess, position)
         into = tuple(event.question.id for event in asked if isinstance(event, Asked))
         return [Divided(position, answer.question_id, into), *asked]
 
@@ -153,13 +172,16 @@ class Dialogue:
         class_id = self.catalogue.add(name, is_lasting=False)
         return class_id, [ClassAdded(position, class_id, self.catalogue.names()[class_id])]
 
-    def _label(self, question_id: QuestionId, class_id: ClassId) -> Question:
+    def _label(self, question_id: QuestionId, class_id: ClassId) -> tuple[Question, list[Item]]:
+        """Store a question's images under a class, but for those that a person told another question about."""
         question = self.ledger.settle(question_id, class_id)
         self.catalogue.support(class_id)
         self.told += 1
-        for item in question.members:
-            self.store.add(item, class_id, is_told=item.id == question.representative.id)
-        return question
+        told = question.representative.id
+        members = [item for item in question.members if item.id == told or not self.store.is_told(item.id)]
+        for item in members:
+            self.store.add(item, class_id, is_told=item.id == told)
+        return question, members
 
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
         """Take an answer's support from a class; a class with nothing behind it is gone at once."""

@@ -81,6 +81,22 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Views:
+    """Images as a model sees them: vectors of unit length, and features that it did not pull onto its classes."""
+
+    vectors: Floats  # (n, d)
+    features: Floats  # (n, f)
+
+
+class Seer(Encoder, Protocol):
+    """An encoder that also tells what it saw on the way to the vectors."""
+
+    def look(self, images: Images) -> Views:
+        """Return vectors and features of images, at least one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """All that one training run needs, so that it can happen anywhere and give the same model."""
 
@@ -88,6 +104,7 @@ class Job:
     seed: int
     images: Images = field(compare=False, repr=False)  # (n, h, w) or (n, h, w, 3)
     labels: Ints = field(compare=False, repr=False)  # (n,), a class id each
+    is_told: Bools = field(compare=False, repr=False)  # (n,), whether a person saw this very image
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +112,7 @@ class Model:
     """A trained model as plain arrays, so that it can be saved and sent.
 
     `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest layer, a
-    row per class. `held_out` are vectors of labelled images that the training did not see.
+    row per class. `held_out` are vectors of told images that no training saw.
     """
 
     version: int
@@ -105,7 +122,6 @@ class Model:
     weights: Floats = field(compare=False, repr=False)
     bias: Floats = field(compare=False, repr=False)
     held_out: Floats = field(compare=False, repr=False)  # (m, d)
-    held_out_labels: Ints = field(compare=False, repr=False)  # (m,)
 
 
 Progress = Callable[[int, int, float], None]  # epoch, epochs, mean loss
@@ -223,6 +239,15 @@ class Asked:
 
     position: int
     question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Images that came later became members of an open question, instead of raising another."""
+
+    position: int
+    question_id: QuestionId
+    item_ids: tuple[ItemId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +369,7 @@ Event = (
     Accepted
     | Rejected
     | Asked
+    | Joined
     | Labelled
     | Revised
     | Skipped

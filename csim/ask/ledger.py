@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from csim.errors import QuestionError, SettingsError
@@ -23,6 +23,7 @@ from csim.records import (
     Correct,
     Group,
     Guesses,
+    Item,
     Named,
     Question,
     QuestionId,
@@ -83,6 +84,15 @@ class Ledger:
             self._held.update(item.id for item in question.members)
             questions.append(question)
         return questions
+
+    def join(self, question_id: QuestionId, items: Sequence[Item]) -> list[Item]:
+        """Make images members of an open question; return those that were not."""
+        entry = self._entry(question_id)
+        here = {item.id for item in entry.question.members}
+        new = [item for item in items if item.id not in here]
+        entry.question = replace(entry.question, members=(*entry.question.members, *new))
+        self._held.update(item.id for item in new)
+        return new
 
     def expire(self) -> list[QuestionId]:
         """Forget the oldest questions until the images fit; return those that were still unanswered."""

@@ -6,7 +6,7 @@ of highest probability (the paper's prediction rule).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -57,14 +57,10 @@ class Head:
             )
         ]
 
-    def guesses(self, vectors: Sequence[Floats], most: int = 3) -> list[Guesses]:
-        """Return, for each vector, the classes of highest score; raising `most` lists more of them."""
-        if not vectors:
-            return []
-        return [
-            tuple((self.class_ids[place], float(row[place])) for place in np.argsort(-row)[:most])
-            for row in self.scores(np.stack(vectors))
-        ]
+    def guess(self, vector: Floats, most: int = 3) -> Guesses:
+        """Return the classes of highest score for a vector, (d,); raising `most` lists more of them."""
+        (row,) = self.scores(vector[None])
+        return tuple((self.class_ids[place], float(row[place])) for place in np.argsort(-row)[:most])
 
     def state(self) -> State:
         """Return the thresholds; the model is saved on its own."""

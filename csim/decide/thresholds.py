@@ -3,9 +3,9 @@
 A threshold is fitted on scores of labelled images, class by class, and then says, for each class,
 whether a score is high enough. The head accepts an image if *any* class passes.
 
-`MeanBoundThreshold`, the default, is the rule of the CSIM paper, fitted on the stored images: it bounds the mean score,
-so it rejects far more than it seems to. `QuantileThreshold` keeps a promise and wants held-out scores. `NoThreshold`
-rejects nothing.
+`QuantileThreshold`, the default, keeps a promise and wants held-out scores. `MeanBoundThreshold` is the rule of the
+CSIM paper, fitted on the stored images: it bounds the mean score, so it rejects far more than it seems to.
+`NoThreshold` rejects nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from scipy.stats import t as student
 
 from csim.errors import NotFittedError, SettingsError
 from csim.records import Bools, ClassId, Floats, State
+
+_ROUNDING = 1e-9  # 0.1 * 10 is just below 1
 
 
 class Threshold(Protocol):
@@ -46,22 +48,21 @@ class Threshold(Protocol):
 
 
 class QuantileThreshold(Threshold):
-    """Accept at least a chosen share of every known class.
+    """Accept at least a chosen share of known images.
 
-    The threshold of a class is the k-th smallest of its n held-out scores, with
-    k = floor((1 - keep) * (n + 1)). A future image of the class is then accepted with probability
-    `keep` or more, whatever the distribution, as long as it is drawn like the held-out ones
-    (split-conformal prediction).
+    The threshold of a class is the k-th smallest of the n held-out scores of images that were given the class, with
+    k = floor((1 - keep) * (n + 1)). A known image that is given the class is then accepted with probability `keep`
+    or more, whatever the distribution, as long as it is drawn like the held-out ones (split-conformal prediction).
+    Only the class of highest score can accept an image: another whose images score low would let everything pass.
 
-    With so few scores that k = 0, keeping the promise would mean to accept everything, and since one
-    passing class is enough, that would switch rejection off for all. Such a young class borrows the
-    threshold of all classes' scores taken together.
+    With so few scores that k = 0, keeping the promise would mean to accept everything. Such a young class borrows the
+    threshold of all classes' scores taken together, every class weighing the same however few it has.
 
     Parameters
     ----------
     keep
-        Share of known images to accept, between 0 and 1. Raising it spends fewer labels on
-        known images and lets more unknown ones through.
+        Share of known images to accept, between 0 and 1. Raising it lets fewer known images wait, and more unknown
+        ones be taken for known at first.
 
     Examples
     --------
@@ -69,11 +70,12 @@ class QuantileThreshold(Threshold):
 
     >>> threshold = QuantileThreshold(keep=0.75)
     >>> threshold.fit({3: [0.7, 0.8, 0.9], 7: [0.2, 0.4, 0.6]})
-    >>> threshold.passes([3, 7], np.array([[0.5, 0.5]]))
-    array([[False,  True]])
+    >>> threshold.passes([3, 7], np.array([[0.5, 0.4], [0.4, 0.5]]))
+    array([[False, False],
+           [False,  True]])
     """
 
-    def __init__(self, *, keep: float = 0.95) -> None:
+    def __init__(self, *, keep: float = 0.98) -> None:
         if not 0 < keep < 1:
             raise SettingsError(f"keep must lie between 0 and 1, got {keep}")
         self.keep = keep
@@ -81,12 +83,28 @@ class QuantileThreshold(Threshold):
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
         """Set each class's threshold from scores of images it was not trained on."""
-        pooled = self._kth_smallest([score for own in scores.values() for score in own])
+        pooled = self._pooled([np.asarray(own) for own in scores.values() if len(own)])
         self._lowest = {c: self._kth_smallest(own, young=pooled) for c, own in scores.items()}
 
-    def _kth_smallest(self, scores: Sequence[float] | Floats, young: float = -math.inf) -> float:
-        k = math.floor((1 - self.keep) * (len(scores) + 1) + 1e-9)  # 0.1 * 10 is just below 1
+    def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
+        """Tell which scores, (n, K) with a column per class, are the highest of their row and high enough."""
+        is_best: Bools = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
+        is_best &= super().passes(class_ids, scores)
+        return is_best
+
+    def _kth_smallest(self, scores: Sequence[float] | Floats, young: float) -> float:
+        k = math.floor((1 - self.keep) * (len(scores) + 1) + _ROUNDING)
         return float(np.sort(np.asarray(scores))[k - 1]) if k else young
+
+    def _pooled(self, scores: Sequence[Floats]) -> float:
+        """Return the k-th smallest of all scores, k by weight: each of a class's n weighs 1 / (n + 1) of the class."""
+        if not scores:
+            return -math.inf
+        together = np.concatenate(scores)
+        weights = np.concatenate([np.full(len(own), 1 / (len(own) + 1)) for own in scores]) / len(scores)
+        order = np.argsort(together, kind="stable")
+        k = int(np.searchsorted(np.cumsum(weights[order]), 1 - self.keep + _ROUNDING, side="right"))
+        return float(together[order][k - 1]) if k else -math.inf
 
 
 class NoThreshold(Threshold):

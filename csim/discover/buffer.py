@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from csim.errors import SettingsError
-from csim.records import Decision, Item, ItemId, State, pack, unpack
+from csim.records import ClassId, Decision, Group, Item, ItemId, State, pack, unpack
 
 
 class Buffer:
@@ -14,16 +16,12 @@ class Buffer:
     size
         S_B: with so many candidates it is time to purify. Raising it shows more of a new class at once
         and answers later.
-    patience
-        It is also time when the oldest candidate is this many images old. Raising it waits longer on a slow
-        stream; 0 waits for ever.
     """
 
-    def __init__(self, size: int, patience: int = 0) -> None:
-        if size < 1 or patience < 0:
-            raise SettingsError(f"size must be at least 1 and patience at least 0, got {size} and {patience}")
+    def __init__(self, size: int) -> None:
+        if size < 1:
+            raise SettingsError(f"size must be at least 1, got {size}")
         self.size = size
-        self.patience = patience
         self._items: dict[ItemId, Item] = {}
 
     def __len__(self) -> int:
@@ -38,30 +36,40 @@ class Buffer:
             self._items[item.id] = item
 
     def is_due(self, position: int) -> bool:
-        """Tell whether it is time to purify, the stream having come to `position`.
+        """Tell whether the buffer is full.
 
-        >>> buffer = Buffer(size=2, patience=100)
+        >>> buffer = Buffer(size=1)
         >>> buffer.add(Item("a", 7, None), Decision(0, 0.2, is_accepted=False))
-        >>> buffer.is_due(106), buffer.is_due(107)
-        (False, True)
+        >>> buffer.is_due(7)
+        True
         """
-        if not self._items:
-            return False
-        oldest = next(iter(self._items.values()))
-        is_old = self.patience > 0 and position - oldest.position >= self.patience
-        return len(self._items) >= self.size or is_old
+        return len(self._items) >= self.size
 
     def items(self) -> list[Item]:
         """Return all candidates, oldest first."""
         return list(self._items.values())
 
-    def choose(self, most: int) -> list[Item]:
-        """Return all candidates, whatever the number of questions: one can be about many."""
-        return self.items()
+    def looked(self, position: int, groups: Sequence[Group]) -> None:
+        """Note that a look has led to questions: the images of a group wait for its answer elsewhere."""
+        for group in groups:
+            for item in group.members:
+                self._items.pop(item.id, None)
 
-    def clear(self) -> None:
-        """Be empty."""
-        self._items = {}
+    def leaving(self, position: int) -> list[Item]:
+        """Return all that are left: the buffer is there to be emptied."""
+        return self.waiting()
+
+    def waiting(self) -> list[Item]:
+        """Return all candidates, and be empty."""
+        left, self._items = self.items(), {}
+        return left
+
+    def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
+        """Return nothing: what was accepted is not here, and what waits has no class."""
+        return []
+
+    def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
+        """Do nothing: what has a class is not here."""
 
     def state(self) -> State:
         """Return the candidates."""

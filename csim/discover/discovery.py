@@ -1,6 +1,6 @@
-"""Discovery: from images that wait to groups with a representative each (the paper's Algorithm 2, line 1).
+"""Discovery: from images that were seen to questions to be.
 
-Candidates wait as images and are embedded when they are purified, so that no vector outlives its model.
+Images are kept as images and embedded when they are looked at, so that no vector outlives its model.
 """
 
 from __future__ import annotations
@@ -10,9 +10,27 @@ from typing import Protocol
 
 import numpy as np
 
-from csim.discover.purify import Clustering, halve
+from csim.discover.choice import Choice, Found, Pick
+from csim.discover.purify import halve
 from csim.discover.representative import Representative
-from csim.records import Decision, Encoder, Floats, Group, Ints, Item, State, stack
+from csim.discover.scene import Examples, Scene, Scores, Viewer
+from csim.records import (
+    ClassId,
+    Decision,
+    Encoder,
+    Event,
+    Floats,
+    Group,
+    Ints,
+    Item,
+    ItemId,
+    Labelled,
+    Question,
+    QuestionId,
+    Revised,
+    State,
+    stack,
+)
 
 
 class Pool(Protocol):
@@ -30,12 +48,28 @@ class Pool(Protocol):
         """Tell whether it is time to look, the stream having come to `position`."""
         ...
 
-    def choose(self, most: int) -> list[Item]:
-        """Return the images that at most `most` questions should be about."""
+    def items(self) -> list[Item]:
+        """Return the images that may be asked about, oldest first."""
         ...
 
-    def clear(self) -> None:
-        """Be empty: all have been looked at."""
+    def looked(self, position: int, groups: Sequence[Group]) -> None:
+        """Note that a look has led to questions."""
+        ...
+
+    def leaving(self, position: int) -> list[Item]:
+        """Return the images without a class that can wait no longer."""
+        ...
+
+    def waiting(self) -> list[Item]:
+        """Return all images without a class."""
+        ...
+
+    def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
+        """Return the images whose class may still be revised at `position`, and the class of each."""
+        ...
+
+    def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
+        """Note that an image has another class now; one that is not here is passed over."""
         ...
 
     def state(self) -> State:
@@ -48,37 +82,24 @@ class Pool(Protocol):
 
 
 class Discovery:
-    """The pool, what groups it, and what chooses who stands for a group."""
+    """The pool, what chooses questions among it, and who stands for a group that is cut."""
 
-    def __init__(self, pool: Pool, clustering: Clustering, representative: Representative) -> None:
-        self._pool = pool
-        self._clustering = clustering
+    def __init__(self, pool: Pool, choice: Choice, representative: Representative) -> None:
+        self.pool = pool
+        self._choice = choice
         self._representative = representative
 
-    def __len__(self) -> int:
-        return len(self._pool)
-
-    def __contains__(self, item_id: object) -> bool:
-        return item_id in self._pool
-
-    def add(self, item: Item, decision: Decision) -> None:
-        """See an image of the stream and what was decided about it."""
-        self._pool.add(item, decision)
-
-    def is_due(self, position: int) -> bool:
-        """Tell whether it is time to purify."""
-        return self._pool.is_due(position)
-
-    def purify(self, encoder: Encoder, most: int) -> tuple[list[Group], list[Item]]:
-        """Empty the pool into at most `most` groups, the largest if not all; return also the images left over."""
-        items = self._pool.choose(most)
-        vectors = encoder.embed(stack(items)) if items else np.zeros((0, 1))
-        groups = [self._form(items, vectors, part) for part in self._clustering.group(vectors)]
-        self._pool.clear()
-        if len(groups) <= most:
-            return groups, []
-        groups.sort(key=lambda group: -len(group.members))
-        return groups[:most], [item for group in groups[most:] for item in group.members]
+    def find(
+        self, gallery: Viewer, head: Scores, store: Examples, *, most: int, position: int, pending: Sequence[Question]
+    ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
+        """Return at most `most` groups to ask about, and the images that belong to pending questions, by question."""
+        scene = Scene(self.pool.items(), gallery, head, store)
+        asked = [question.representative for question in pending]
+        found = self._choice.choose(scene, most, asked) if len(scene) and most else Found([], [])
+        groups = [self._group(scene, pick) for pick in found.picks]
+        self.pool.looked(position, groups)
+        joined = zip(pending, found.joined, strict=False)  # a choice that knows no groups joins nothing
+        return groups, {question.id: [scene.items[m] for m in members] for question, members in joined if len(members)}
 
     def split(self, members: Sequence[Item], parts: Sequence[Sequence[str]], encoder: Encoder) -> list[Group]:
         """Cut a group into the given parts (item ids), or in two where it is widest."""
@@ -87,14 +108,31 @@ class Discovery:
         cuts = [np.array([place[item_id] for item_id in part]) for part in parts] or halve(vectors)
         return [self._form(members, vectors, cut) for cut in cuts]
 
+    def note(self, events: Sequence[Event]) -> None:
+        """See which images have another class now."""
+        for event in events:
+            if isinstance(event, Labelled):
+                self.pool.give(event.item_id, event.class_id)
+            elif isinstance(event, Revised):
+                self.pool.give(event.item_id, event.after)
+
     def state(self) -> State:
-        """Return the candidates and the state of chance."""
-        return {"pool": self._pool.state(), "representative": self._representative.state()}
+        """Return the images and the state of chance."""
+        return {
+            "pool": self.pool.state(),
+            "choice": self._choice.state(),
+            "representative": self._representative.state(),
+        }
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
-        self._pool.restore(state["pool"])
+        self.pool.restore(state["pool"])
+        self._choice.restore(state["choice"])
         self._representative.restore(state["representative"])
+
+    def _group(self, scene: Scene, pick: Pick) -> Group:
+        members = tuple(scene.items[place] for place in pick.members)
+        return Group(members, scene.items[pick.representative], scene.vectors[pick.representative])
 
     def _form(self, items: Sequence[Item], vectors: Floats, part: Ints) -> Group:
         members = tuple(items[index] for index in part)

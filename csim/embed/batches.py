@@ -18,7 +18,9 @@ _FEWEST = 4  # images of a class in a balanced batch: one of them anchors three 
 
 
 class Batches(Protocol):
-    """A way to cut a training set."""
+    """A way to cut a training set into batches of `size` images."""
+
+    size: int
 
     def epoch(self, columns: Ints, rng: np.random.Generator) -> Iterator[Ints]:
         """Yield the indices of one mini-batch after another, about n / size of them."""
@@ -32,14 +34,17 @@ class Plain:
         self.size = size
 
     def epoch(self, columns: Ints, rng: np.random.Generator) -> Iterator[Ints]:
-        """Yield shuffled indices, the last batch possibly shorter.
+        """Yield shuffled indices, the last batch possibly shorter; a single image that is left joins the batch before.
 
         >>> [len(batch) for batch in Plain(4).epoch(np.zeros(10, int), np.random.default_rng(0))]
         [4, 4, 2]
+        >>> [len(batch) for batch in Plain(4).epoch(np.zeros(9, int), np.random.default_rng(0))]
+        [4, 5]
         """
         order = rng.permutation(len(columns))
-        for start in range(0, len(order), self.size):
-            yield order[start : start + self.size]
+        count = max(1, -(-(len(order) - 1) // self.size))
+        for place in range(count):
+            yield order[place * self.size :][: self.size if place < count - 1 else None]
 
 
 class Balanced:

@@ -7,13 +7,15 @@ hand-made feature.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from csim.embed.network import CentredBody, ConvBody
 from csim.errors import InputError
-from csim.records import Encoder, Floats, Images
+from csim.records import Encoder, Floats, Images, Views
 
 _CHUNK = 1024  # images per forward pass: bounds memory, and larger gains nothing
 
@@ -30,10 +32,20 @@ class NetworkEncoder:
         """Return one vector of unit length per image, (n, d)."""
         vectors = np.empty((len(images), self.size), np.float32)
         with torch.inference_mode():
-            for start in range(0, len(images), _CHUNK):
-                inputs = to_inputs(images[start : start + _CHUNK], self._device)
+            for start, inputs in self._chunks(images):
                 vectors[start : start + _CHUNK] = self._body(inputs).cpu().numpy()
         return vectors
+
+    def look(self, images: Images) -> Views:
+        """Return vectors and features of images, at least one."""
+        with torch.inference_mode():
+            seen = [self._body.look(inputs) for _, inputs in self._chunks(images)]
+        vectors, features = (torch.cat(part).cpu().numpy() for part in zip(*seen, strict=True))
+        return Views(vectors, features)
+
+    def _chunks(self, images: Images) -> Iterator[tuple[int, Tensor]]:
+        for start in range(0, len(images), _CHUNK):
+            yield start, to_inputs(images[start : start + _CHUNK], self._device)
 
 
 class CentredEncoder:
@@ -45,10 +57,12 @@ class CentredEncoder:
 
     def embed(self, images: Images) -> Floats:
         """Return one vector of unit length per image, (n, d)."""
-        if not len(images):
-            return np.zeros((0, self._body.size), np.float32)
-        vectors: Floats = self._body(torch.from_numpy(self._encoder.embed(images))).numpy()
-        return vectors
+        return self.look(images).vectors if len(images) else np.zeros((0, self._body.size), np.float32)
+
+    def look(self, images: Images) -> Views:
+        """Return vectors and features of images, at least one."""
+        vectors, features = self._body.look(torch.from_numpy(self._encoder.embed(images)))
+        return Views(vectors.numpy(), features.numpy())
 
 
 class CheckedEncoder:

@@ -1,6 +1,6 @@
 """The Conv-OWC network: images → unit-length vectors → one score per class.
 
-The body learns the metric: convolutions (5×5, stride 1, padding 2), each with ReLU and 2×2 max-pooling, a
+The body learns the metric: convolutions (stride 1, padded), each with ReLU and 2×2 max-pooling, a
 hidden layer of n units, an embedding scaled to unit length. On top of it stands the one-vs-rest layer,
 one logit per class. A body without weights (`CentredBody`) lets the same layer learn on the vectors of a
 foreign encoder.
@@ -24,6 +24,8 @@ from torch.nn import functional
 from csim.errors import SettingsError
 from csim.records import ClassId, Floats
 
+_GRID = 4
+
 
 class ConvBody(nn.Module):
     """Images, (n, channels, h, w) of 0..1, to vectors of unit length, (n, d).
@@ -35,7 +37,14 @@ class ConvBody(nn.Module):
     conv_layers
         How many convolutions. Raising it widens what one feature sees and halves the image each time.
     channels
-        Feature maps per convolution. Raising it sees more kinds of edges, for time in proportion.
+        Feature maps of the first convolution; each further one has twice as many. Raising it sees more kinds of
+        edges, for time in proportion.
+    kernel
+        Pixels that a convolution spans in each direction, an odd number. Raising it sees larger shapes at once, for
+        time that grows with its square.
+    batch_norm
+        Whether the maps and the hidden layer are normalised over a batch: a warm-started network then takes in a new
+        class in far fewer steps.
     hidden_units
         n of the paper. Raising it fits more and costs time and memory.
     embedding_size
@@ -48,6 +57,8 @@ class ConvBody(nn.Module):
         *,
         conv_layers: int,
         channels: int,
+        kernel: int,
+        batch_norm: bool,
         hidden_units: int,
         embedding_size: int,
     ) -> None:
@@ -56,20 +67,39 @@ class ConvBody(nn.Module):
         check_layers(height, width, conv_layers)
         depth = 3 if len(image_shape) == 3 else 1
         layers: list[nn.Module] = []
-        for _ in range(conv_layers):
-            layers += [nn.Conv2d(depth, channels, kernel_size=5, padding=2), nn.MaxPool2d(2), nn.ReLU()]
-            depth = channels
+        for layer in range(conv_layers):
+            width_now = channels << layer
+            layers += [nn.Conv2d(depth, width_now, kernel_size=kernel, padding=kernel // 2), nn.MaxPool2d(2)]
+            layers += [nn.BatchNorm2d(width_now)] * batch_norm + [nn.ReLU()]
+            depth = width_now
         pixels = (height >> conv_layers) * (width >> conv_layers)
-        self.features = nn.Sequential(*layers, nn.Flatten())
+        self.features = nn.Sequential(*layers)
         self.features = self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.hidden = nn.Linear(depth * pixels, hidden_units)
+        self.norm = nn.BatchNorm1d(hidden_units) if batch_norm else nn.Identity()
         self.embedding = nn.Linear(hidden_units, embedding_size)
         self.size = embedding_size
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return one vector of unit length per image."""
-        inputs = inputs.to(memory_format=torch.channels_last)  # twice as fast on a CPU
-        hidden = functional.relu(self.hidden(self.features(inputs)))
+        return self._vectors(self._maps(inputs))
+
+    def look(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the vectors, and the convolutions' own features averaged over a grid of 4×4, (n, f).
+
+        The features are what the network saw before it decided what matters: training pulls the vectors of all
+        images, new ones too, onto the known classes, and these far less.
+        """
+        maps = self._maps(inputs)
+        grid = functional.adaptive_avg_pool2d(maps, (min(_GRID, maps.shape[2]), min(_GRID, maps.shape[3])))
+        return self._vectors(maps), grid.flatten(1)
+
+    def _maps(self, inputs: Tensor) -> Tensor:
+        maps: Tensor = self.features(inputs.to(memory_format=torch.channels_last))  # twice as fast on a CPU
+        return maps
+
+    def _vectors(self, maps: Tensor) -> Tensor:
+        hidden = functional.relu(self.norm(self.hidden(maps.flatten(1))))
         return functional.normalize(self.embedding(hidden), dim=1)
 
 
@@ -89,6 +119,10 @@ class CentredBody(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """Return one vector of unit length per input."""
         return functional.normalize(inputs - self.mean, dim=1)
+
+    def look(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the vectors, and the inputs themselves as features: nothing has pulled them anywhere."""
+        return self(inputs), inputs
 
 
 Body = ConvBody | CentredBody
@@ -143,6 +177,12 @@ class OpenWorldNetwork(nn.Module):
                 for name in _PER_CLASS:
                     state[name][new] = earlier[name][old]
         self.load_state_dict(state)
+
+    def imprint(self, column: int, inputs: Tensor) -> None:
+        """Let a class without weights of its own begin where its images' vectors lie on the average."""
+        self.eval()
+        with torch.no_grad():
+            self.one_vs_rest.directions[column] = functional.normalize(self.body(inputs).mean(0), dim=0)
 
     def arrays(self) -> dict[str, Floats]:
         """Return a copy of every weight by name."""

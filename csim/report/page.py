@@ -127,6 +127,9 @@ def _quality(events: Sequence[Event], truth: Truth) -> list[Figure]:
                "Missed: images of a class not yet learned that end with a class that was. Lower is better."),
         Figure("F_new", _percent(s.f_new),
                "False alarms: images of a learned class that end with one not learned by then. Lower is better."),
+        Figure("known put aside", _percent(s.rejected_known),
+               "Images of learned classes put aside at arrival. With the quantile threshold the setting keep promises "
+               "1 - keep at most, about."),
         Figure("purity", _percent(s.purity), "Grouped images that are of the same class as the one the labeller saw.",
                "of grouped images belong together"),
     ]  # fmt: skip

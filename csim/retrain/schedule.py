@@ -3,8 +3,8 @@
 A new model is due when a class that the model does not know has come out of purification and has more than
 S_update stored images. It is trained on all classes with more than S_update images. Classes that the model
 knows stay, however few their images: the paper, with 1,000 warm-up images a class, never meets that case.
-Past the paper, a new model is also due when people have told enough since the last: half as much again as before, so
-that a long stream trains ever more rarely.
+Past the paper, a new model is also due when people have told enough since the last; the more they have told in all, the
+more it takes, so that a long stream trains ever more rarely.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from csim.records import ClassId, Images, Ints, Job, State
+from csim.records import Bools, ClassId, Images, Ints, Job, State
 from csim.store.class_store import ClassStore
 
 _FEWEST = 2  # images of a class that one can learn from
-_GROWTH = 0.5  # of all answers, before the same model is trained anew
+_GROWTH = 0.02  # of all answers, before the same model is trained anew
 
 
 class Schedule:
@@ -28,8 +28,8 @@ class Schedule:
     update_size
         S_update. Raising it learns a new class later and from more images.
     update_labels
-        Answers after which a new model is due even without a new class, if they are also half as many again as all
-        before; 0: never. Raising it trains less often.
+        Answers after which a new model is due even without a new class, if they are also a fiftieth of all before;
+        0: never. Raising it trains less often.
     seed
         Each job's own seed is drawn from it and the job's version.
     """
@@ -53,12 +53,12 @@ class Schedule:
         self._told = told
         return self.job(*store.examples(classes))
 
-    def job(self, images: Images, labels: Ints) -> Job:
+    def job(self, images: Images, labels: Ints, is_told: Bools) -> Job:
         """Return a job on given examples; it counts as pending until `done`."""
         self._version += 1
         self._is_pending = True
         seed = np.random.SeedSequence([self._seed, self._version]).generate_state(1)[0]
-        return Job(self._version, int(seed), images, labels)
+        return Job(self._version, int(seed), images, labels, is_told)
 
     def done(self) -> None:
         """Note that the job's model is in use."""

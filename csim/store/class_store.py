@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from csim.errors import SettingsError
-from csim.records import ClassId, Images, Ints, Item, ItemId, State, pack, stack, unpack
+from csim.records import Bools, ClassId, Images, Ints, Item, ItemId, State, pack, stack, unpack
 from csim.store.eviction import Eviction, Shelf
 
 
@@ -24,12 +24,16 @@ class ClassStore:
         S_D, the most images per class. Raising it remembers longer and makes training longer.
     eviction
         Which image leaves a full shelf.
+    inferred
+        The most images per class whose label nobody told; none of its own if not given. Raising it learns more from
+        spread answers, and from their mistakes.
     """
 
-    def __init__(self, size: int, eviction: Eviction) -> None:
+    def __init__(self, size: int, eviction: Eviction, inferred: int | None = None) -> None:
         if size < 2:
             raise SettingsError(f"size must be at least 2, got {size}")
         self.size = size
+        self.inferred = size if inferred is None else inferred
         self._eviction = eviction
         self._shelves: dict[ClassId, Shelf] = {}
         self._home: dict[ItemId, ClassId] = {}
@@ -45,6 +49,10 @@ class ClassStore:
         """
         self.remove([item.id])
         shelf = self._shelves.setdefault(class_id, Shelf())
+        if not is_told and len(shelf.inferred) >= self.inferred:
+            if not self.inferred:
+                return
+            self.remove([next(iter(shelf.inferred))])
         if len(shelf) >= self.size:
             gone = self._eviction.make_room(shelf, is_told=is_told)
             if gone is None:
@@ -89,10 +97,25 @@ class ClassStore:
         """Return a class's images, oldest first."""
         return [item for _, item, _ in _in_order(self._shelves.get(class_id, Shelf()))]
 
-    def examples(self, class_ids: Sequence[ClassId]) -> tuple[Images, Ints]:
-        """Return all images of some classes, (n, h, w[, 3]), and the class id of each, (n,)."""
+    def examples(self, class_ids: Sequence[ClassId]) -> tuple[Images, Ints, Bools]:
+        """Return all images of some classes, (n, h, w[, 3]), the class id of each and whether it was told, (n,)."""
         items = [(item, class_id) for class_id in class_ids for item in self.items(class_id)]
-        return stack([item for item, _ in items]), np.array([class_id for _, class_id in items], np.int64)
+        labels = np.array([class_id for _, class_id in items], np.int64)
+        return stack([item for item, _ in items]), labels, np.array([self.is_told(item.id) for item, _ in items], bool)
+
+    def newest(self, most: int) -> tuple[list[Item], Ints]:
+        """Return about `most` images, as many of each class, those told first and the newest; and their class ids."""
+        each = max(1, most // max(1, len(self.class_ids())))
+        chosen = [(item, class_id) for class_id in self.class_ids() for item in self._newest(class_id, each)]
+        return [item for item, _ in chosen], np.array([class_id for _, class_id in chosen], np.int64)
+
+    def is_told(self, item_id: ItemId) -> bool:
+        """Tell whether an image is stored under what a person said of it."""
+        return item_id in self._home and item_id in self._shelves[self._home[item_id]].told
+
+    def _newest(self, class_id: ClassId, most: int) -> list[Item]:
+        shelf = self._shelves[class_id]
+        return [item for part in (shelf.told, shelf.inferred) for _, item in list(part.values())[::-1]][:most]
 
     def state(self) -> State:
         """Return all images with their labels."""

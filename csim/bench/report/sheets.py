@@ -24,10 +24,10 @@ USUAL = {
     "sensitivity": "how much the figures hang on the network's size and margin",
     "embedding": "images of all classes laid flat, as pixels and as vectors",
     "cohesion": "images that lie nearer to another class than to their own",
+    "ablation": "what each addition of the default is worth",
     "tuning": "how the paper preset was tuned",
     "mining": "three readings of hard triplets",
     "beta": "the weight of the triplet loss",
-    "presets": "what each setting of the default is worth",
     "closed-set": "accuracy with all classes known",
     "speed": "what the fast loss, the joint loss and the engine cost",
 }

@@ -21,12 +21,12 @@ from csim.bench.methods import METHODS
 from csim.bench.results import Result
 from csim.bench.tables.lookup import results_of
 from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
-from csim.bench.tables.plan import Plan, paper_budget
+from csim.bench.tables.plan import DATA, Plan, paper_budget
 from csim.bench.tables.reported import printed
 from csim.bench.tables.sheet import STYLES, Sheet, drawing
 from csim.bench.tables.table import Row, Table
 
-DATA, _QUICK_DATA = ("mnist", "fashion-mnist"), ("fashion-mnist",)
+_QUICK_DATA = ("fashion-mnist",)
 BUDGETS, _QUICK_BUDGETS = (0.01, 0.02, 0.05, 0.10), (0.02, 0.10)
 _WITHOUT_BUDGET = "paper"
 _TICKS = (0.5, 1, 2, 5, 10, 20, 40, 80)

@@ -88,8 +88,9 @@ class Plan:
 
     @property
     def suffix(self) -> str:
-        """What tells its files from those of the usual streams, whichever data sets, methods and seeds they are of."""
-        words = [f"r{self.known_share:g}"] * (self.known_share != _SHARE)
+        """What tells its files from those of the usual streams, whichever methods and seeds they are of."""
+        words = list(self.data) if self.data and len(self.data) == 1 else []
+        words += [f"r{self.known_share:g}"] * (self.known_share != _SHARE)
         words += ["whole" if self.thin == 1 else f"thin{self.thin}"] * (self.thin != self._usual_thin)
         return "".join(f"-{word}" for word in [*words, *["quick"] * self.is_quick])
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from csim.bench.case import Case
 from csim.bench.results import Result
+from csim.bench.tables import changed
 from csim.bench.tables.plan import Plan
 from csim.bench.tables.sheet import Sheet
-from csim.bench.tables.table import Row, Table
+from csim.bench.tables.table import Table
 
 TRIED: tuple[dict[str, Any], ...] = (
     {},
@@ -39,30 +40,9 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
     table = Table(
         name="tuning-quick" if plan.is_quick else "tuning",
         title="The paper preset, and what else was tried",
-        notes=[
-            plan.note,
-            "labels %: everything a person told / images of the stream; classes: those learned of 10",
-            "rejected: at arrival, of known and of novel images; novel: not among the classes the model then knew",
-        ],
+        notes=[plan.note, *changed.NOTES],
         keys=["changed"],
-        rows=[_row(result) for result in results],
+        rows=changed.rows(results),
         command=" ".join(["csim bench tuning", *(["--quick"] * plan.is_quick), *(f"--seed {s}" for s in plan.seeds)]),
     )
     return Sheet(table)
-
-
-def _row(result: Result) -> Row:
-    figures, changes = result.figures, result.content["case"]["changes"]
-    return {
-        "changed": ", ".join(f"{name}={value}" for name, value in changes.items()) or "nothing",
-        "seed": result.seed,
-        "accuracy %": figures["accuracy"],
-        "labels %": figures["labels_percent"],
-        "M_new %": figures["m_new"],
-        "F_new %": figures["f_new"],
-        "rejected known %": figures["rejected_known"],
-        "rejected novel %": figures["rejected_novel"],
-        "purity %": figures["purity"],
-        "classes": float(figures["classes_learned"]),
-        "training s": figures["seconds_training"],
-    }

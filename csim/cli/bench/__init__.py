@@ -6,8 +6,18 @@ import typer
 
 from csim.cli.bench.pictures import cohesion, embedding, report
 from csim.cli.bench.run import run
-from csim.cli.bench.study import convolution, data_sets, label_curve, novelty, over_stream, sensitivity, stream, tuning
-from csim.cli.bench.training import beta, closed_set, mining, presets, speed
+from csim.cli.bench.study import (
+    ablation,
+    convolution,
+    data_sets,
+    label_curve,
+    novelty,
+    over_stream,
+    sensitivity,
+    stream,
+    tuning,
+)
+from csim.cli.bench.training import beta, closed_set, mining, speed
 from csim.cli.messages import in_one_line
 
 bench = typer.Typer(help="Measure methods on streams; make the published tables again.", no_args_is_help=True)
@@ -25,11 +35,11 @@ COMMANDS = (
     embedding,
     cohesion,
     data_sets,
+    ablation,
     tuning,
     mining,
     beta,
     closed_set,
-    presets,
     speed,
     report,
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following
+from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following, number
 
 if TYPE_CHECKING:
     from csim.bench.case import Case
@@ -30,11 +30,21 @@ Methods = Annotated[
     list[str] | None, typer.Option("--method", help="Method; give it again for more. The table's own if not given.")
 ]
 Several = Annotated[
-    list[int] | None, typer.Option("--seed", min=0, help="Seed; give it again for more. 0, 1 and 2 if not given.")
+    list[int] | None,
+    typer.Option(
+        "--seed", parser=number("--seed", int, least=0), help="Seed; give it again for more. 0, 1 and 2 if not given."
+    ),
 ]
-Share = Annotated[float, typer.Option("--r", help="Share of the classes known at the start.")]
+Share = Annotated[
+    float, typer.Option("--r", parser=number("--r", float), help="Share of the classes known at the start.")
+]
 Thin = Annotated[
-    int | None, typer.Option("--thin", min=1, help="Take every so-manieth image; 1 takes all. Every 5th if not given.")
+    int | None,
+    typer.Option(
+        "--thin",
+        parser=number("--thin", int, least=1),
+        help="Take every so-manieth image; 1 takes all. Every 5th if not given.",
+    ),
 ]
 
 
@@ -65,18 +75,39 @@ def _study(name: str, about: str) -> Callable[..., None]:
         jobs: Jobs = 2,
         as_json: AsJson = False,
     ) -> None:
-        from csim.bench.study import measure  # noqa: PLC0415 - keeps csim --help light
-
-        table = cast(Study, import_module(f"csim.bench.tables.{name}"))
         plan = _plan(quick, known_share=r, thin=thin, data=dataset, methods=method, seeds=seed)
-        with following() as on_run:
-            results = measure(
-                table.cases(plan), out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads()
-            )
-        show(table.make(results, plan), out, as_json)
+        show(_measure(name, plan, data_dir, out, jobs), out, as_json)
 
     command.__name__, command.__doc__ = name, about
     return command
+
+
+def _choice(name: str, about: str, *, thin: int | None = None) -> Callable[..., None]:
+    """Return the command of a table on which settings were chosen: one data set, seeds of its own."""
+
+    def command(
+        seed: Seeds = [100, 101, 102],  # noqa: B006
+        quick: Quick = False,
+        data_dir: DataDir = None,
+        out: Out = Path("results"),
+        jobs: Jobs = 2,
+        as_json: AsJson = False,
+    ) -> None:
+        plan = _plan(quick, thin=None if quick else thin, seeds=seed[:1] if quick else seed)
+        show(_measure(name, plan, data_dir, out, jobs), out, as_json)
+
+    command.__name__, command.__doc__ = name, about
+    return command
+
+
+def _measure(name: str, plan: Plan, data_dir: Path | None, out: Path, jobs: int) -> Sheet:
+    from csim.bench.study import measure  # noqa: PLC0415 - keeps csim --help light
+
+    table = cast(Study, import_module(f"csim.bench.tables.{name}"))
+    with following() as on_run:
+        cases = table.cases(plan)
+        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads())
+    return table.make(results, plan)
 
 
 stream = _study(
@@ -116,33 +147,28 @@ sensitivity = _study(
 )
 label_curve = _study(
     "label_curve",
-    """Draw accuracy and M_new against the share of labels, for MNIST and Fashion-MNIST.
+    """Draw accuracy and M_new against the share of labels, for four data sets.
 
     Example: csim bench label-curve --quick
     """,
 )
 
 
-def tuning(
-    seed: Seeds = [100, 101, 102],  # noqa: B006
-    quick: Quick = False,
-    data_dir: DataDir = None,
-    out: Out = Path("results"),
-    jobs: Jobs = 2,
-    as_json: AsJson = False,
-) -> None:
+ablation = _choice(
+    "ablation",
+    """Take the default preset's additions away one at a time, on every 5th image of Fashion-MNIST at 2 % of labels.
+
+    Takes about half an hour on two cores. Example: csim bench ablation --quick
+    """,
+)
+tuning = _choice(
+    "tuning",
     """Change settings of the paper preset, on whole streams of Fashion-MNIST with seeds of their own.
 
     Takes about 20 minutes on two cores. Example: csim bench tuning --quick
-    """
-    from csim.bench.study import measure  # noqa: PLC0415 - keeps csim --help light
-    from csim.bench.tables import tuning as table  # noqa: PLC0415 - keeps csim --help light
-
-    plan = _plan(quick, thin=None if quick else 1, seeds=seed[:1] if quick else seed)
-    with following() as on_run:
-        cases = table.cases(plan)
-        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads())
-    show(table.make(results, plan), out, as_json)
+    """,
+    thin=1,
+)
 
 
 def data_sets(

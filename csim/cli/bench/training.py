@@ -85,26 +85,6 @@ def closed_set(
     _show(make, out, as_json)
 
 
-def presets(
-    out: Out = Path("results"),
-    seed: Seeds = [100, 101, 102, 103, 104],  # noqa: B006
-    jobs: Jobs = 2,
-    as_json: AsJson = False,
-) -> None:
-    """Measure what each difference between the default preset and the paper's is worth, on scikit-learn's digits.
-
-    Takes about 2 minutes on two cores. Example: csim bench presets --seed 100 --json
-    """
-    from csim.bench.datasets.digits import digits  # noqa: PLC0415 - keeps csim --help light
-    from csim.bench.tables import presets as table  # noqa: PLC0415 - keeps csim --help light
-    from csim.cli.demo import settings  # noqa: PLC0415 - keeps csim --help light
-
-    def make(on_done: Done) -> Table:
-        return table.make(digits(), settings=settings(seed=0), seeds=seed, jobs=jobs, on_done=on_done)
-
-    _show(make, out, as_json)
-
-
 def speed(data_dir: DataDir = None, out: Out = Path("results"), as_json: AsJson = False) -> None:
     """Measure what the fast loss, the joint loss and the engine cost, each as a ratio inside one run.
 

@@ -1,0 +1,35 @@
+"""The gallery: images that are looked at again and again are embedded once per model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from csim.records import Floats, Images, Item, ItemId, Seer, Views, stack
+
+_ROOM = 20_000  # images remembered; more are looked at anew
+
+
+class Gallery:
+    """A model's encoder with a memory of what it has seen; a new model gets a new gallery."""
+
+    def __init__(self, encoder: Seer) -> None:
+        self._encoder = encoder
+        self._seen: dict[ItemId, tuple[Floats, Floats]] = {}
+
+    def embed(self, images: Images) -> Floats:
+        """Return one vector of unit length per image, (n, d); nothing is remembered."""
+        return self._encoder.embed(images)
+
+    def views(self, items: Sequence[Item]) -> Views:
+        """Return vectors and features of items, at least one."""
+        missing = [item for item in items if item.id not in self._seen]
+        if missing:
+            seen = self._encoder.look(stack(missing))
+            rows = zip(seen.vectors, seen.features, strict=True)
+            self._seen.update(zip((item.id for item in missing), rows, strict=True))
+        vectors, features = (np.stack(part) for part in zip(*(self._seen[item.id] for item in items), strict=True))
+        for item_id in list(self._seen)[: max(0, len(self._seen) - _ROOM)]:
+            del self._seen[item_id]
+        return Views(vectors, features)
