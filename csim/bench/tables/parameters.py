@@ -16,7 +16,7 @@ from csim.settings import Settings
 def count_parameters(settings: Settings, image_shape: Sequence[int], classes: int) -> int:
     """Return the number of weights of a network, its one-vs-rest layer for so many classes included.
 
-    >>> count_parameters(Settings(conv_layers=0, hidden_units=5, embedding_size=2), (8, 8), classes=3)
+    >>> count_parameters(Settings.paper(conv_layers=0, hidden_units=5, embedding_size=2), (8, 8), classes=3)
     347
     """
     return _count(replace(settings, seed=0), tuple(image_shape), classes)  # seeds draw weights, not their number
