@@ -118,11 +118,11 @@ class Dialogue:
                 return events + self._withdraw(before, position)
             case Undo(question_id):
                 question, given = self.ledger.mark(question_id, "undone")
-                before = self.catalogue.current(given)
-                self.store.remove(item.id for item in question.members)
+                before, members = self.catalogue.current(given), self._spoken_for(question)
+                self.store.remove(item.id for item in members)
                 events = [Undone(position, question_id)]
                 if before is not None:  # the class may be gone already
-                    events += [Revised(position, item.id, before, None) for item in question.members]
+                    events += [Revised(position, item.id, before, None) for item in members]
                 return events + self._withdraw(before, position)
             case Skip(question_id):
                 self.ledger.mark(question_id, "skipped")
@@ -173,15 +173,18 @@ class Dialogue:
         return class_id, [ClassAdded(position, class_id, self.catalogue.names()[class_id])]
 
     def _label(self, question_id: QuestionId, class_id: ClassId) -> tuple[Question, list[Item]]:
-        """Store a question's images under a class, but for those that a person told another question about."""
         question = self.ledger.settle(question_id, class_id)
         self.catalogue.support(class_id)
         self.told += 1
-        told = question.representative.id
-        members = [item for item in question.members if item.id == told or not self.store.is_told(item.id)]
+        members = self._spoken_for(question)
         for item in members:
-            self.store.add(item, class_id, is_told=item.id == told)
+            self.store.add(item, class_id, is_told=item.id == question.representative.id)
         return question, members
+
+    def _spoken_for(self, question: Question) -> list[Item]:
+        """Return the images that the answer to a question is about: not those that a person was shown for another."""
+        told = question.representative.id
+        return [item for item in question.members if item.id == told or not self.store.is_told(item.id)]
 
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
         """Take an answer's support from a class; a class with nothing behind it is gone at once."""

@@ -39,9 +39,11 @@ class Head:
         model = self._fitted()
         return fold(one_vs_rest(vectors, model.weights, model.bias), self._columns, self.class_ids)
 
-    def calibrate(self, vectors: Floats, labels: Ints) -> None:
-        """Fit the thresholds on vectors (m, d) of labelled images, (m,)."""
+    def calibrate(self, vectors: Floats, labels: Ints | None) -> None:
+        """Fit the thresholds on vectors (m, d) of images with a class id each, (m,), or each under its best class."""
         scores = self.scores(vectors)
+        if labels is None and self.class_ids:
+            labels = np.array(self.class_ids, np.int64)[scores.argmax(axis=1)]
         self._threshold.fit({c: scores[labels == c, place] for place, c in enumerate(self.class_ids)})
 
     def decide(self, scores: Floats) -> list[Decision]:

@@ -88,6 +88,8 @@ class QuantileThreshold(Threshold):
 
     def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
         """Tell which scores, (n, K) with a column per class, are the highest of their row and high enough."""
+        if not scores.shape[1]:
+            return np.zeros(scores.shape, bool)
         is_best: Bools = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
         is_best &= super().passes(class_ids, scores)
         return is_best
@@ -97,11 +99,12 @@ class QuantileThreshold(Threshold):
         return float(np.sort(np.asarray(scores))[k - 1]) if k else young
 
     def _pooled(self, scores: Sequence[Floats]) -> float:
-        """Return the k-th smallest of all scores, k by weight: each of a class's n weighs 1 / (n + 1) of the class."""
+        """Return the k-th smallest of all N scores, k by weight: a class's n share alike, all together N / (N + 1)."""
         if not scores:
             return -math.inf
         together = np.concatenate(scores)
-        weights = np.concatenate([np.full(len(own), 1 / (len(own) + 1)) for own in scores]) / len(scores)
+        weights = np.concatenate([np.full(len(own), 1 / len(own)) for own in scores])
+        weights *= len(together) / (len(together) + 1) / len(scores)
         order = np.argsort(together, kind="stable")
         k = int(np.searchsorted(np.cumsum(weights[order]), 1 - self.keep + _ROUNDING, side="right"))
         return float(together[order][k - 1]) if k else -math.inf

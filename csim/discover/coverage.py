@@ -11,10 +11,12 @@ classifier takes for the same. The rest of a mixed or large cluster stays in dou
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from csim.discover.choice import Choice, Found, Pick
 from csim.discover.doubt import doubt
@@ -24,7 +26,7 @@ from csim.discover.scene import Scene
 from csim.records import Floats, Ints, Item
 
 _POOL = 5  # images that compete for a question: more look farther from the doubtful, fewer see no clusters
-_WORTH = 0.01  # the least weight that is worth a question
+_WORTH = 0.05  # the least weight that is worth a question
 
 
 Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
@@ -63,14 +65,17 @@ class CoverDoubt(Choice):
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` questions, and which images belong to open ones."""
         labelled, columns = scene.reference
-        asked = scene.features_of(pending)
+        asked, asked_as = scene.features_of(pending), scene.guesses_of(pending)
         columns = np.concatenate([columns, np.full(len(asked), -1)])
         recent, known = principal(scene.features, np.concatenate([labelled, asked]))
-        guesses = scene.scores.argmax(axis=1) if scene.scores.shape[1] else np.zeros(len(scene), int)
+        guesses = scene.guesses
         weights = self._weigh(scene.scores, recent, known, guesses, columns)
         owner, nearest = _nearest(recent, known)
-        joined = [np.flatnonzero(owner == len(labelled) + place) for place in range(len(asked))]
-        weights[owner >= len(labelled)] = 0
+        joined = [
+            np.flatnonzero((owner == len(labelled) + place) & (guesses == guess))
+            for place, guess in enumerate(asked_as)
+        ]
+        weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
         worth = np.argsort(-weights, kind="stable")[: _POOL * most]
         worth = worth[weights[worth] >= _WORTH]
         places = np.concatenate([recent, scene.vectors], axis=1)
@@ -79,6 +84,7 @@ class CoverDoubt(Choice):
             own = worth[part]
             chosen = int(own[self._representative.choose(places[own])])
             away = np.sqrt(squares(recent[own], recent[[chosen]])[:, 0])
+            away[own == chosen] = -1  # before its own doubles
             is_near = ((away < nearest[own]) & (guesses[own] == guesses[chosen])) | (own == chosen)
             nearby = np.argsort(away, kind="stable")
             picks.append(Pick(own[nearby[is_near[nearby]][: self._spread]], chosen))
@@ -93,7 +99,8 @@ def clusters(places: Floats, weights: Floats, most: int) -> list[Ints]:
     """
     if len(places) <= most:
         return [np.array([place]) for place in range(len(places))]
-    means = KMeans(most, n_init=1, max_iter=15, random_state=0).fit(places, sample_weight=weights)
+    with warnings.catch_warnings(category=ConvergenceWarning, action="ignore"):  # fewer distinct images than clusters
+        means = KMeans(most, n_init=1, max_iter=15, random_state=0).fit(places, sample_weight=weights)
     parts = (np.flatnonzero(means.labels_ == label) for label in range(most))
     return sorted((part for part in parts if len(part)), key=lambda part: int(part[0]))
 

@@ -8,7 +8,7 @@ from csim.records import Floats
 
 
 def doubt(scores: Floats) -> Floats:
-    """Return 1 less the best class's share of all odds, for probabilities (n, K), (n,).
+    """Return 1 less the best class's share of all odds, for probabilities (n, K), (n,); of one class, 1 less its own.
 
     >>> doubt(np.array([[0.9, 0.1], [0.5, 0.5]])).round(2).tolist()
     [0.01, 0.5]
@@ -16,8 +16,8 @@ def doubt(scores: Floats) -> Floats:
     if not scores.shape[1]:
         return np.ones(len(scores))
     sure = np.clip(scores.astype(np.float64), 1e-9, 1 - 1e-9)
-    odds = sure / (1 - sure)
     if scores.shape[1] == 1:
-        odds = np.concatenate([odds, np.ones_like(odds)], axis=1)  # one class: against being none
+        return 1 - sure[:, 0]
+    odds = sure / (1 - sure)
     share: Floats = 1 - odds.max(axis=1) / odds.sum(axis=1)
     return share

@@ -14,9 +14,10 @@ from csim.records import Floats, Ints
 _COMPONENTS = 40  # of the features: more carry noise, and time
 _ENOUGH = 2000  # images to find them by
 _SHARE = 0.05  # of a class's images that count as near
+_NO_LENGTH = 1e-6  # a single labelled image lies in its own middle
 _FEWEST = 3  # neighbours among the recent images: fewer are chance
 _MOST = 150
-_LEAST_RATIO, _SOFTNESS = np.log(1.5), 0.2  # half as far again to the labelled ones is as likely new as not
+_EVEN = np.log(1.5)  # half as far again to the labelled ones is as likely new as not
 
 
 def novelty(recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> Floats:
@@ -53,7 +54,7 @@ def novelty(recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> F
     fellows = _reach(squares(recent, recent), near_recent + 1)  # the image itself is the first
     others = _reach(squares(recent, labelled), near_labelled)
     ratio = np.log((others + 1e-6) / (fellows + 1e-6))
-    chance: Floats = 1 / (1 + np.exp(-(ratio - _LEAST_RATIO) / _SOFTNESS))
+    chance: Floats = np.clip(ratio / (2 * _EVEN), 0, 1)
     return chance
 
 
@@ -64,7 +65,8 @@ def principal(recent: Floats, labelled: Floats) -> tuple[Floats, Floats]:
     some = both[:: max(1, len(both) // _ENOUGH)]
     axes = np.linalg.eigh(some.T @ some)[1][:, -_COMPONENTS:]
     placed = both @ axes
-    placed /= max(float(np.sqrt((placed[len(recent) :] ** 2).sum(axis=1).mean())) if len(labelled) else 1.0, 1e-9)
+    length = float(np.sqrt((placed[len(recent) :] ** 2).sum(axis=1).mean())) if len(labelled) else 0.0
+    placed /= length if length > _NO_LENGTH else 1.0
     return placed[: len(recent)], placed[len(recent) :]
 
 

@@ -82,6 +82,15 @@ class Scene:
         return self._head.scores(self.vectors)
 
     @cached_property
+    def guesses(self) -> Ints:
+        """The column of each item's best class, (n,); 0 where there is no class."""
+        return _best(self.scores)
+
+    def guesses_of(self, items: Sequence[Item]) -> Ints:
+        """Return the column of other items' best class, (m,)."""
+        return _best(self._head.scores(self._viewer.views(items).vectors)) if items else np.zeros(0, np.int64)
+
+    @cached_property
     def reference(self) -> tuple[Floats, Ints]:
         """Features of labelled images, (m, f), and the column of each one's class, (m,), -1 if it has none."""
         items, labels = self._store.newest(_LABELLED)
@@ -95,3 +104,7 @@ class Scene:
     @cached_property
     def _views(self) -> Views:
         return self._viewer.views(self.items)
+
+
+def _best(scores: Floats) -> Ints:
+    return scores.argmax(axis=1) if scores.shape[1] else np.zeros(len(scores), np.int64)

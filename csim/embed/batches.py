@@ -42,7 +42,7 @@ class Plain:
         [4, 5]
         """
         order = rng.permutation(len(columns))
-        count = max(1, -(-(len(order) - 1) // self.size))
+        count = max(min(1, len(order)), -(-(len(order) - 1) // self.size))
         for place in range(count):
             yield order[place * self.size :][: self.size if place < count - 1 else None]
 

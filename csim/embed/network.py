@@ -138,7 +138,7 @@ class OneVsRest(nn.Module):
     def __init__(self, size: int, classes: int, scale: float) -> None:
         super().__init__()
         self.directions = nn.Parameter(torch.randn(classes, size) / math.sqrt(size))
-        self.scale = nn.Parameter(torch.tensor(scale))
+        self.scale = nn.Parameter(torch.tensor(float(scale)))
         self.bias = nn.Parameter(torch.full((classes,), -scale / 2))
 
     def weights(self) -> Tensor:

@@ -75,7 +75,7 @@ class Trainer:
                 optimiser.step()
                 losses.append(loss.detach())
             taken += len(losses)
-            is_last = taken == steps if steps else epoch == epochs
+            is_last = taken >= steps if steps else epoch >= epochs
             if progress:
                 progress(epoch, epoch if is_last else max(epoch + 1, epochs), float(torch.stack(losses).mean()))
             if is_last:

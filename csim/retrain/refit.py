@@ -18,7 +18,6 @@ from csim.embed.training import Trainer, seeded
 from csim.records import Bools, Images, Ints, Job, Model, Progress
 
 _FIRST = 5  # images of a class that are too precious to keep out
-_ENOUGH = 100  # of a class: a threshold gains little from more
 
 
 class Refit:
@@ -102,5 +101,4 @@ def held_out(images: Images, columns: Ints, is_told: Bools, share: float) -> Boo
     for column in np.unique(columns):
         own = np.flatnonzero(columns == column)
         is_held[own[:_FIRST]] = False
-        is_held[own[is_held[own]][_ENOUGH:]] = False
     return is_held

@@ -47,7 +47,8 @@ class Schedule:
         learnable = [c for c in store.class_ids() if c not in known and store.count(c) > self.update_size]
         enough = max(self.update_labels, _GROWTH * self._told)
         is_news = self.update_labels > 0 and told - self._told >= enough
-        classes = sorted(learnable + [c for c in known if store.count(c) >= _FEWEST])
+        fewest = min(_FEWEST, self.update_size + 1)
+        classes = sorted(learnable + [c for c in known if store.count(c) >= fewest])
         if self._is_pending or not classes or not (learnable or is_news):
             return None
         self._told = told
