@@ -88,14 +88,6 @@ class Views:
     features: Floats  # (n, f)
 
 
-class Seer(Encoder, Protocol):
-    """An encoder that also tells what it saw on the way to the vectors."""
-
-    def look(self, images: Images) -> Views:
-        """Return vectors and features of images, at least one."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Job:
     """All that one training run needs, so that it can happen anywhere and give the same model."""
@@ -128,8 +120,6 @@ Progress = Callable[[int, int, float], None]  # epoch, epochs, mean loss
 
 
 # What a person says of a question.
-
-
 @dataclass(frozen=True, slots=True)
 class Named:
     """The whole group is of this class."""
@@ -172,8 +162,6 @@ class Correct:
 
 
 # What a person says of a class.
-
-
 @dataclass(frozen=True, slots=True)
 class AddClass:
     """Make a class known by name before its first image."""
@@ -209,8 +197,6 @@ Edit = AddClass | RenameClass | MergeClasses | RemoveClass
 
 
 # What happened.
-
-
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """An image was given a class at arrival."""

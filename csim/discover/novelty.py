@@ -17,13 +17,14 @@ _SHARE = 0.05  # of a class's images that count as near
 _NO_LENGTH = 1e-6  # a single labelled image lies in its own middle
 _FEWEST = 3  # neighbours among the recent images: fewer are chance
 _MOST = 150
-_EVEN = np.log(1.5)  # half as far again to the labelled ones is as likely new as not
+_TINY = 1e-6
 
 
 def novelty(recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> Floats:
-    """Return how likely each recent image is of a class that nobody has labelled yet, between 0 and 1, (n,).
+    """Return how much each recent image speaks for a class that nobody has labelled yet, from 0 to 1, (n,).
 
-    The distance to the k-th labelled image is compared with that to the k'-th recent one. Both k are the same share of
+    The distance to the k-th labelled image is compared with that to the k'-th recent one: 0 if it is no farther, about
+    a half if it is half as far again, three quarters if twice as far. Both k are the same share of
     the images at hand of the class that is guessed, so that a known class that merely comes more often is not new.
 
     Parameters
@@ -53,9 +54,8 @@ def novelty(recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> F
     near_labelled = np.maximum(1, np.round(near_recent * in_labelled / in_recent))
     fellows = _reach(squares(recent, recent), near_recent + 1)  # the image itself is the first
     others = _reach(squares(recent, labelled), near_labelled)
-    ratio = np.log((others + 1e-6) / (fellows + 1e-6))
-    chance: Floats = np.clip(ratio / (2 * _EVEN), 0, 1)
-    return chance
+    ratio: Floats = (fellows + _TINY) / (others + _TINY)
+    return np.maximum(0, 1 - ratio**2)
 
 
 def principal(recent: Floats, labelled: Floats) -> tuple[Floats, Floats]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from csim.records import Floats, Images, Item, ItemId, Seer, Views, stack
+from csim.embed.encoder import Seer
+from csim.records import Floats, Images, Item, ItemId, Views, stack
 
 _ROOM = 20_000  # images remembered; more are looked at anew
 
