@@ -47,7 +47,20 @@ def test_columns_follow_the_order_of_the_class_ids(make_rule):
     scores = np.random.default_rng(1).random((50, 2))
     one_way, other_way = rule.passes([3, 7], scores), rule.passes([7, 3], scores[:, ::-1])
     assert (one_way == other_way[:, ::-1]).all()
-    assert (rule.passes([7], scores[:, 1:]) == one_way[:, 1:]).all()
+
+
+@every_rule
+def test_what_passes_among_all_classes_passes_alone(make_rule):
+    rule = make_rule()
+    rule.fit({3: SCORES, 7: SCORES / 2})
+    scores = np.random.default_rng(1).random((50, 2))
+    together = rule.passes([3, 7], scores)
+    assert rule.passes([7], scores[:, 1:])[together[:, 1]].all()
+    assert rule.passes([3], scores[:, :1])[together[:, 0]].all()
+    is_rejected = ~together.any(axis=1)
+    best = scores.argmax(axis=1)
+    alone = np.concatenate([rule.passes([3], scores[:, :1]), rule.passes([7], scores[:, 1:])], axis=1)
+    assert not alone[np.arange(50), best][is_rejected].any()
 
 
 @every_rule

@@ -20,7 +20,6 @@ def make_model(class_ids=(3, 7, 9), size=4, seed=0):
         weights=rng.normal(size=(len(class_ids), size)),
         bias=rng.normal(size=len(class_ids)),
         held_out=np.zeros((0, size)),
-        held_out_labels=np.zeros(0, np.int64),
     )
 
 
@@ -94,6 +93,13 @@ def test_the_highest_class_is_given_even_if_only_another_passes():
     assert head.decide(np.array([[0.8, 0.3, 0.1]])) == [Decision(3, 0.8, is_accepted=False)]
 
 
+def test_by_quantiles_only_the_class_of_highest_score_can_accept_an_image():
+    head = make_head(threshold=QuantileThreshold())
+    head.restore({"class_ids": [3, 7, 9], "lowest": np.array([0.9, 0.4, 0.9])})
+    assert head.decide(np.array([[0.8, 0.5, 0.1]])) == [Decision(3, 0.8, is_accepted=False)]
+    assert head.decide(np.array([[0.3, 0.5, 0.1]])) == [Decision(7, 0.5, is_accepted=True)]
+
+
 def test_thresholds_are_fitted_on_each_class_own_score_for_itself():
     head, vectors = make_head(threshold=QuantileThreshold(keep=0.5)), draw_vectors(60)
     labels = np.repeat([9, 3, 7], 20)
@@ -139,7 +145,7 @@ def test_after_a_removal_the_class_is_never_given():
     assert head.scores(vectors) == pytest.approx(plain[:, [0, 2]])
     head.calibrate(vectors, np.array([3, 9] * 25))
     assert {d.class_id for d in head.decide(head.scores(vectors))} <= {3, 9}
-    assert 7 not in {c for guess in head.guesses(list(vectors)) for c, _ in guess}
+    assert 7 not in {c for vector in vectors for c, _ in head.guess(vector)}
 
 
 def test_with_all_classes_gone_everything_is_rejected():
@@ -147,21 +153,17 @@ def test_with_all_classes_gone_everything_is_rejected():
     head.calibrate(draw_vectors(4), np.array([3, 3, 7, 9]))
     assert head.class_ids == ()
     assert head.decide(head.scores(draw_vectors(3))) == [Decision(None, 0.0, is_accepted=False)] * 3
-    assert head.guesses(list(draw_vectors(2))) == [(), ()]
+    assert head.guess(draw_vectors(1)[0]) == ()
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 9])
 def test_guesses_are_the_best_classes_best_first(most):
     head, vectors = make_head(class_ids=(3, 7, 9, 4)), draw_vectors(20)
     scores = head.scores(vectors)
-    for row, guess in zip(scores, head.guesses(list(vectors), most), strict=True):
+    for row, guess in zip(scores, [head.guess(vector, most) for vector in vectors], strict=True):
         expected = sorted(zip((3, 7, 9, 4), row, strict=True), key=lambda pair: -pair[1])[:most]
         assert [c for c, _ in guess] == [c for c, _ in expected]
         assert [s for _, s in guess] == pytest.approx([s for _, s in expected])
-
-
-def test_no_vector_no_guess():
-    assert make_head().guesses([]) == []
 
 
 def test_a_head_without_a_model_says_so():
@@ -180,7 +182,7 @@ def test_deciding_and_guessing_change_nothing():
     head.calibrate(vectors, np.array([3, 7, 9] * 10))
     scores = head.scores(vectors)
     kept, first = scores.copy(), head.decide(scores)
-    head.guesses(list(vectors))
+    head.guess(vectors[0])
     assert head.decide(scores) == first
     assert (scores == kept).all()
 

@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from csim.discover.buffer import Buffer
 from csim.errors import SettingsError
-from csim.records import Decision
+from csim.records import Decision, Group
 
 REJECTED = Decision(0, 0.2, is_accepted=False)
 ACCEPTED = Decision(0, 0.9, is_accepted=True)
@@ -21,42 +19,11 @@ def test_it_is_time_when_the_buffer_is_full(make_item):
     assert len(buffer) == 3
 
 
-def test_it_is_time_when_the_oldest_candidate_has_waited_long_enough(make_item):
-    buffer = Buffer(size=100, patience=10)
-    buffer.add(make_item("a", 5), REJECTED)
-    buffer.add(make_item("b", 14), REJECTED)
-    assert [position for position in range(5, 30) if buffer.is_due(position)] == list(range(15, 30))
-
-
-def test_without_patience_it_waits_for_ever(make_item):
-    buffer = Buffer(size=2, patience=0)
-    buffer.add(make_item("a", 1), REJECTED)
-    assert not buffer.is_due(10**9)
-
-
-def test_an_empty_buffer_is_never_due(make_item):
-    buffer = Buffer(size=1, patience=1)
+def test_a_buffer_that_is_not_full_waits_for_ever(make_item):
+    buffer = Buffer(size=2)
     assert not buffer.is_due(10**9)
     buffer.add(make_item("a", 1), REJECTED)
-    buffer.clear()
     assert not buffer.is_due(10**9)
-    assert len(buffer) == 0
-    assert "a" not in buffer
-
-
-@given(
-    positions=st.lists(st.integers(1, 60), min_size=1, max_size=12, unique=True).map(sorted),
-    size=st.integers(1, 12),
-    patience=st.integers(0, 40),
-    later=st.integers(0, 60),
-)
-def test_it_is_due_exactly_when_full_or_old(make_item, positions, size, patience, later):
-    buffer = Buffer(size, patience)
-    for position in positions:
-        buffer.add(make_item(str(position), position), REJECTED)
-    now = positions[-1] + later
-    ages = [now - position for position in positions]
-    assert buffer.is_due(now) == (len(positions) >= size or (patience > 0 and max(ages) >= patience))
 
 
 def test_candidates_come_back_oldest_first_and_are_found_by_id(make_item):
@@ -94,21 +61,46 @@ def test_a_rejected_image_waits_whatever_came_closest(make_item):
     assert len(buffer) == 2
 
 
-@pytest.mark.parametrize("most", [0, 1, 3, 100])
-def test_all_candidates_are_chosen_however_few_the_questions(make_item, most):
-    buffer = Buffer(size=5)
-    items = [make_item(name, place) for place, name in enumerate("dab")]
+def fill(buffer, make_item, names="dabc"):
+    items = [make_item(name, place) for place, name in enumerate(names)]
     for item in items:
         buffer.add(item, REJECTED)
-    assert buffer.choose(most) == items
+    return items
+
+
+def test_all_images_of_a_group_wait_for_its_answer_elsewhere(make_item):
+    buffer = Buffer(size=5)
+    first, second, third, fourth = fill(buffer, make_item)
+    buffer.looked(9, [Group((second, fourth), second, np.zeros(2))])
+    assert buffer.items() == [first, third]
+    assert "a" not in buffer
+    buffer.looked(9, [Group((third, second), third, np.zeros(2))])  # what has left is passed over
+    assert buffer.items() == [first]
+
+
+@pytest.mark.parametrize("empty", [lambda buffer: buffer.leaving(9), lambda buffer: buffer.waiting()])
+def test_what_is_not_asked_about_leaves_and_the_buffer_is_empty(make_item, empty):
+    buffer = Buffer(size=2)
+    items = fill(buffer, make_item)
+    assert empty(buffer) == items
+    assert len(buffer) == 0
+    assert "a" not in buffer
+    assert not buffer.is_due(10**9)
+    assert empty(buffer) == []
+
+
+def test_no_candidate_has_a_class_that_could_be_revised(make_item):
+    buffer = Buffer(size=5)
+    items = fill(buffer, make_item)
+    buffer.give("a", 3)
+    buffer.give("stranger", None)
+    assert buffer.given(9) == []
     assert buffer.items() == items
-    buffer.clear()
-    assert buffer.choose(most) == []
 
 
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_state_survives_a_restore(make_item, count):
-    buffer, other = Buffer(size=5, patience=7), Buffer(size=5, patience=7)
+    buffer, other = Buffer(size=3), Buffer(size=3)
     other.add(make_item("old", 1), REJECTED)
     for position in range(count):
         buffer.add(make_item(f"item {position}", position + 3), REJECTED)
@@ -128,7 +120,7 @@ def test_a_state_does_not_change_with_the_buffer(make_item):
     assert (state["images"] == 9).all()
 
 
-@pytest.mark.parametrize(("size", "patience"), [(0, 0), (-1, 5), (3, -1)])
-def test_a_size_or_patience_outside_its_range_is_refused(size, patience):
-    with pytest.raises(SettingsError, match=f"got {size} and {patience}"):
-        Buffer(size, patience)
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_buffer_for_nothing_is_refused(size):
+    with pytest.raises(SettingsError, match=f"got {size}"):
+        Buffer(size)

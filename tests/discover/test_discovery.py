@@ -1,14 +1,20 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from discover.places import LEFT, RIGHT, head_of
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from csim.discover.buffer import Buffer
+from csim.discover.choice import AtRandom, LeastSure
+from csim.discover.coverage import CoverDoubt, new_or_doubtful
 from csim.discover.discovery import Discovery
-from csim.discover.purify import AdaptiveDbscan, Dbscan, Singles
+from csim.discover.purify import Purify
+from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
-from csim.discover.window import Window, at_random, least_sure
-from csim.records import Decision
+from csim.embed.gallery import Gallery
+from csim.records import Accepted, Decision, Labelled, Question, Revised, Views
+from csim.store.class_store import ClassStore
+from csim.store.eviction import ProtectTold
 
 REJECTED = Decision(0, 0.2, is_accepted=False)
 MANY = 10**6  # more questions than there can be groups
@@ -21,58 +27,84 @@ class Shades:
         half = images.shape[2] // 2
         return np.stack([images[:, :, :half].mean((1, 2)), images[:, :, half:].mean((1, 2))], axis=1) / 255
 
+    def look(self, images):
+        return Views(self.embed(images), self.embed(images))
 
-class Failing:
+
+class Failing(Shades):
     def embed(self, images):
         raise RuntimeError("out of memory")
 
 
-class Unsteady:
+class Unsteady(Shades):
     """An encoder whose vectors cannot be grouped."""
 
     def embed(self, images):
         return np.full((len(images), 2), np.nan)
 
 
-def make_discovery(clustering=None, representative=None, size=100):
-    return Discovery(Buffer(size), clustering or Dbscan(eps=0.1, min_points=2), representative or Medoid())
+def make_discovery(representative=None, eps=0.1, min_points=2, size=100):
+    representative = representative or Medoid()
+    purify = Purify(eps=eps, min_points=min_points, representative=representative)
+    return Discovery(Buffer(size), purify, representative)
 
 
-def make_singles(choose):
-    return Discovery(Window(100, choose, np.random.default_rng(0)), Singles(), Medoid())
+def make_recent(choice=None):
+    choice = choice or CoverDoubt(Medoid(), spread=20, weigh=new_or_doubtful)
+    return Discovery(Recent(1000, 5), choice, Medoid())
 
 
-def fill(discovery, make_item, shades):
+SINGLES = {"least sure": LeastSure, "at random": lambda: AtRandom(np.random.default_rng(0))}
+by_single_images = pytest.mark.parametrize("make_choice", SINGLES.values(), ids=SINGLES.keys())
+
+
+def fill(discovery, make_item, shades, start=1):
     items = []
-    for position, shade in enumerate(shades, start=1):
+    for position, shade in enumerate(shades, start=start):
         item = make_item(str(position), position, np.full((8, 8), shade, np.uint8))
-        discovery.add(item, REJECTED)
+        discovery.pool.add(item, REJECTED)
         items.append(item)
     return items
+
+
+def find(discovery, most=MANY, encoder=None, position=9, pending=(), store=None, head=None):
+    return discovery.find(
+        Gallery(encoder or Shades()),
+        head or head_of(),
+        store or ClassStore(100, ProtectTold()),
+        most=most,
+        position=position,
+        pending=pending,
+    )
+
+
+def groups_of(discovery, most=MANY, **options):
+    return find(discovery, most, **options)[0]
+
+
+def ids(groups):
+    return [tuple(item.id for item in group.members) for group in groups]
 
 
 DARK_AND_LIGHT = [10, 200, 12, 210, 14, 205, 100]
 
 
-def test_purifying_empties_the_buffer_into_groups(make_item):
+def test_a_buffers_candidates_become_groups_and_leave_it(make_item):
     discovery = make_discovery()
     items = fill(discovery, make_item, DARK_AND_LIGHT)
-    assert len(discovery) == 7
-    groups, left_over = discovery.purify(Shades(), MANY)
-    assert left_over == []
-    assert len(discovery) == 0
-    assert "1" not in discovery
-    assert {tuple(item.id for item in group.members) for group in groups} == {("1", "3", "5"), ("2", "4", "6"), ("7",)}
+    groups, joined = find(discovery)
+    assert joined == {}
+    assert len(discovery.pool) == 0
+    assert set(ids(groups)) == {("1", "3", "5"), ("2", "4", "6"), ("7",)}
     assert sorted((item for group in groups for item in group.members), key=lambda item: item.position) == items
 
 
-@pytest.mark.parametrize("clustering", [Dbscan(eps=0.1, min_points=3), AdaptiveDbscan(core_share=0.5, min_points=3)])
 @pytest.mark.parametrize("seed", range(3))
-def test_every_candidate_is_in_exactly_one_group_with_a_member_to_stand_for_it(make_item, clustering, seed):
+def test_every_candidate_is_in_exactly_one_group_with_a_member_to_stand_for_it(make_item, seed):
     rng = np.random.default_rng(seed)
-    discovery = make_discovery(clustering, RandomMember(rng))
+    discovery = make_discovery(RandomMember(rng), min_points=3)
     items = fill(discovery, make_item, rng.integers(0, 256, 40))
-    groups, _ = discovery.purify(Shades(), MANY)
+    groups = groups_of(discovery)
     assert sorted(item.id for group in groups for item in group.members) == sorted(item.id for item in items)
     for group in groups:
         assert group.representative in group.members
@@ -80,105 +112,139 @@ def test_every_candidate_is_in_exactly_one_group_with_a_member_to_stand_for_it(m
 
 
 def test_the_most_central_member_stands_for_a_group(make_item):
-    discovery = make_discovery(Dbscan(eps=1.0, min_points=1))
+    discovery = make_discovery(eps=1.0, min_points=1)
     fill(discovery, make_item, [10, 12, 60])
-    ((group,), _) = discovery.purify(Shades(), MANY)
+    (group,) = groups_of(discovery)
     assert group.representative.id == "2"
 
 
-def test_nothing_waits_nothing_is_grouped():
-    assert make_discovery().purify(Failing(), MANY) == ([], [])
+@pytest.mark.parametrize("make", [make_discovery, make_recent])
+def test_where_nothing_is_nothing_is_found_and_nothing_embedded(make):
+    assert find(make(), encoder=Failing()) == ([], {})
 
 
-@pytest.mark.parametrize("encoder", [Failing(), Unsteady()])
-def test_an_error_leaves_the_candidates_where_they_are(make_item, encoder):
-    discovery = make_discovery()
+@pytest.mark.parametrize("make", [make_discovery, make_recent])
+def test_without_a_question_left_nothing_is_found_and_nothing_embedded(make_item, make):
+    discovery = make()
+    items = fill(discovery, make_item, DARK_AND_LIGHT)
+    assert find(discovery, 0, encoder=Failing(), position=7) == ([], {})
+    assert discovery.pool.items() == items
+
+
+def test_a_look_that_finds_nothing_is_a_look_all_the_same(make_item):
+    discovery = make_recent()
+    fill(discovery, make_item, DARK_AND_LIGHT)
+    assert discovery.pool.is_due(7)
+    find(discovery, 0, position=7)
+    assert [position for position in range(7, 14) if discovery.pool.is_due(position)] == [12, 13]
+
+
+@pytest.mark.parametrize(
+    ("make", "encoder"), [(make_discovery, Failing()), (make_discovery, Unsteady()), (make_recent, Failing())]
+)
+def test_an_error_leaves_the_images_where_they_are(make_item, make, encoder):
+    discovery = make()
     items = fill(discovery, make_item, DARK_AND_LIGHT)
     with pytest.raises((RuntimeError, ValueError)):
-        discovery.purify(encoder, MANY)
-    assert len(discovery) == 7
-    groups, _ = discovery.purify(Shades(), MANY)
-    assert sorted(item.id for group in groups for item in group.members) == [item.id for item in items]
+        find(discovery, 2, encoder=encoder, position=7)
+    assert discovery.pool.items() == items
+    assert discovery.pool.is_due(7) == make_filled(make, make_item).pool.is_due(7)
+    assert ids(groups_of(discovery)) == ids(groups_of(make_filled(make, make_item)))
 
 
-@pytest.mark.parametrize("choose", [least_sure, at_random])
-def test_an_error_leaves_the_window_as_it_was(make_item, choose):
-    discovery = make_singles(choose)
+def make_filled(make, make_item):
+    discovery = make()
     fill(discovery, make_item, DARK_AND_LIGHT)
-    with pytest.raises(RuntimeError):
-        discovery.purify(Failing(), 2)
-    assert len(discovery) == 7
-    assert len(discovery.purify(Shades(), 2)[0]) == 2
+    return discovery
 
 
+@settings(max_examples=30)
 @given(
     shades=st.lists(st.sampled_from([0, 50, 100, 150, 200, 250]), max_size=20), most=st.integers(0, 8) | st.just(MANY)
 )
-def test_with_fewer_questions_than_groups_the_largest_are_asked_about(make_item, shades, most):
-    discovery = make_discovery(Dbscan(eps=0.05, min_points=2))
+def test_with_fewer_questions_than_groups_the_largest_are_asked_about_and_the_rest_is_left(make_item, shades, most):
+    discovery = make_discovery(eps=0.05)
     items = fill(discovery, make_item, shades)
-    groups, left_over = discovery.purify(Shades(), most)
+    groups = groups_of(discovery, most)
     alike = {shade: [item for item, own in zip(items, shades, strict=True) if own == shade] for shade in shades}
     sizes = sorted((len(members) for members in alike.values()), reverse=True)
     assert sorted((len(group.members) for group in groups), reverse=True) == sizes[:most]
     assert all(list(group.members) in alike.values() for group in groups)
     asked = [item for group in groups for item in group.members]
-    assert sorted(asked + left_over, key=lambda item: item.position) == items
-    assert len(discovery) == 0
+    assert discovery.pool.items() == [item for item in items if item not in asked]
 
 
-def test_every_member_of_a_group_that_is_not_asked_about_is_left_over(make_item):
-    discovery = make_discovery()
-    fill(discovery, make_item, DARK_AND_LIGHT)
-    groups, left_over = discovery.purify(Shades(), 1)
-    assert [[item.id for item in group.members] for group in groups] == [["1", "3", "5"]]  # of equals the first
-    assert sorted(item.id for item in left_over) == ["2", "4", "6", "7"]
-
-
-def test_no_questions_leave_all_candidates_over(make_item):
-    discovery = make_discovery()
+@pytest.mark.parametrize("most", [1, 3, 20])
+@by_single_images
+def test_single_images_are_asked_about_and_the_others_stay_recent(make_item, make_choice, most):
+    discovery = make_recent(make_choice())
     items = fill(discovery, make_item, DARK_AND_LIGHT)
-    groups, left_over = discovery.purify(Shades(), 0)
-    assert groups == []
-    assert sorted(left_over, key=lambda item: item.position) == items
-
-
-@pytest.mark.parametrize("most", [3, 4, MANY])
-def test_enough_questions_leave_the_groups_as_they_were_found(make_item, most):
-    one, other = make_discovery(), make_discovery()
-    for discovery in (one, other):
-        fill(discovery, make_item, [100, 10, 12, 200, 210, 205, 14])
-    assert one.purify(Shades(), most) == other.purify(Shades(), MANY)
-
-
-@pytest.mark.parametrize("most", [0, 1, 3, 20])
-@pytest.mark.parametrize("choose", [least_sure, at_random])
-def test_a_window_asks_about_single_images_and_leaves_nobody_over(make_item, choose, most):
-    discovery = make_singles(choose)
-    items = fill(discovery, make_item, DARK_AND_LIGHT)
-    groups, left_over = discovery.purify(Shades(), most)
-    assert left_over == []
+    groups, joined = find(discovery, most)
+    assert joined == {}
     assert len(groups) == min(most, 7)
     for group in groups:
         assert group.members == (group.representative,)
         assert group.representative in items
         assert group.vector == pytest.approx(Shades().embed(group.representative.image[None])[0])
-    assert len(discovery) == 0
+    asked = {group.representative.id for group in groups}
+    assert discovery.pool.items() == [item for item in items if item.id not in asked]
 
 
-def test_it_is_due_when_its_buffer_is(make_item):
-    discovery = make_discovery(size=2)
-    fill(discovery, make_item, [1])
-    assert not discovery.is_due(1)
-    fill(discovery, make_item, [1, 2])
-    assert discovery.is_due(2)
+def store_with(make_item, shades):
+    store = ClassStore(100, ProtectTold())
+    for number, shade in enumerate(shades):
+        item = make_item(f"labelled {number}", 0, np.full((8, 8), shade, np.uint8))
+        store.add(item, RIGHT if number % 2 else LEFT, is_told=True)
+    return store
+
+
+def question(make_item, question_id, shade):
+    item = make_item(f"asked {question_id}", 0, np.full((8, 8), shade, np.uint8))
+    return Question(question_id, 0, item, (item,))
+
+
+def test_images_like_those_of_open_questions_join_them_by_the_questions_id(make_item):
+    discovery, store = make_recent(), store_with(make_item, [100, 102, 104, 106])
+    fill(discovery, make_item, [10, 101, 12, 240, 103, 14, 250, 105])
+    pending = [question(make_item, 8, 245), question(make_item, 5, 11), question(make_item, 6, 160)]
+    groups, joined = find(discovery, 3, pending=pending, store=store)
+    assert {question_id: [item.id for item in items] for question_id, items in joined.items()} == {
+        8: ["4", "7"],
+        5: ["1", "3", "6"],
+    }
+    assert {item_id for group in ids(groups) for item_id in group} <= {"2", "5", "8"}
+    assert {"1", "3", "4", "6", "7"} <= {item.id for item in discovery.pool.items()}
+
+
+def test_only_the_images_asked_about_leave_the_recent_ones(make_item):
+    discovery, store = make_recent(), store_with(make_item, [100, 102, 104, 106])
+    fill(discovery, make_item, [10, 101, 12, 11, 103, 14, 13, 105])
+    (group,) = groups_of(discovery, 1, store=store)
+    assert len(group.members) > 1
+    assert {item.id for item in discovery.pool.items()} == set("12345678") - {group.representative.id}
+
+
+def test_the_pool_follows_what_has_happened_to_its_images(make_item):
+    discovery = make_recent()
+    fill(discovery, make_item, [10, 20, 30, 40])
+    discovery.note(
+        [
+            Labelled(9, "1", 3, 1, is_told=True),
+            Revised(9, "2", None, 7),
+            Labelled(9, "3", 3, 1, is_told=False),
+            Revised(9, "3", 3, None),
+            Accepted(9, "4", 3, 0.9, 1),  # it was seen when it came
+            Revised(9, "stranger", None, 7),
+        ]
+    )
+    assert [class_id for _, class_id in discovery.pool.given(9)] == [3, 7, None, None]
 
 
 def test_a_group_is_split_into_the_parts_that_are_named(make_item):
     discovery = make_discovery()
     items = fill(make_discovery(), make_item, DARK_AND_LIGHT)
     groups = discovery.split(items, [("7", "2"), ("1", "3", "5"), ("4", "6")], Shades())
-    assert [tuple(item.id for item in group.members) for group in groups] == [("7", "2"), ("1", "3", "5"), ("4", "6")]
+    assert ids(groups) == [("7", "2"), ("1", "3", "5"), ("4", "6")]
     assert groups[1].representative.id == "3"
     assert groups[1].vector == pytest.approx(Shades().embed(items[2].image[None])[0])
 
@@ -186,28 +252,35 @@ def test_a_group_is_split_into_the_parts_that_are_named(make_item):
 def test_a_group_without_named_parts_is_halved(make_item):
     items = fill(make_discovery(), make_item, [10, 200, 12, 210, 14])
     groups = make_discovery().split(items, (), Shades())
-    assert {tuple(item.id for item in group.members) for group in groups} == {("1", "3", "5"), ("2", "4")}
+    assert set(ids(groups)) == {("1", "3", "5"), ("2", "4")}
 
 
-def test_splitting_leaves_the_buffer_alone(make_item):
+def test_splitting_leaves_the_pool_alone(make_item):
     discovery = make_discovery()
     items = fill(discovery, make_item, [10, 200, 12])
     discovery.split(items, (), Shades())
-    assert len(discovery) == 3
+    assert discovery.pool.items() == items
 
 
 def test_candidates_and_chance_survive_a_restore(make_item):
-    one, other = (
-        make_discovery(representative=RandomMember(np.random.default_rng(seed)), clustering=Dbscan(eps=2, min_points=1))
-        for seed in (0, 1)
-    )
+    one, other = (make_discovery(RandomMember(np.random.default_rng(seed)), eps=2, min_points=1) for seed in (0, 1))
     fill(one, make_item, range(50))
-    one.purify(Shades(), MANY)
+    find(one)
     fill(one, make_item, range(100, 200))
     fill(other, make_item, range(3))
     other.restore(one.state())
-    assert len(other) == len(one) == 100
-    assert other.purify(Shades(), MANY) == one.purify(Shades(), MANY)
+    assert len(other.pool) == len(one.pool) == 100
+    assert groups_of(other) == groups_of(one)
     for discovery in (one, other):
         fill(discovery, make_item, range(50))
-    assert other.purify(Shades(), MANY) == one.purify(Shades(), MANY)
+    assert groups_of(other) == groups_of(one)
+
+
+def test_recent_images_and_a_random_choice_survive_a_restore(make_item):
+    one, other = (make_recent(AtRandom(np.random.default_rng(seed))) for seed in (0, 1))
+    fill(one, make_item, range(50))
+    find(one, 3)
+    fill(other, make_item, range(3))
+    other.restore(one.state())
+    for most in (4, 5):
+        assert groups_of(other, most) == groups_of(one, most)

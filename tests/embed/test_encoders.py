@@ -13,7 +13,7 @@ from csim.errors import InputError
 from csim.records import Model
 
 CPU = torch.device("cpu")
-make_body = partial(ConvBody, conv_layers=1, channels=3, hidden_units=9, embedding_size=5)
+make_body = partial(ConvBody, conv_layers=1, channels=3, kernel=3, batch_norm=True, hidden_units=9, embedding_size=5)
 
 
 class Returning:
@@ -51,11 +51,13 @@ def test_inputs_are_the_pixels_from_0_to_1_with_channels_first(shape):
         assert inputs[n, :, y, x].tolist() == pytest.approx(np.atleast_1d(images[n, y, x]) / 255)
 
 
-def test_chunks_do_not_change_the_vectors(monkeypatch):
+def test_chunks_do_not_change_vectors_and_features(monkeypatch):
     images = draw_images(23)
-    whole = make_encoder().embed(images)
+    whole, seen = make_encoder().embed(images), make_encoder().look(images)
     monkeypatch.setattr(encoder_module, "_CHUNK", 4)
     assert make_encoder().embed(images) == pytest.approx(whole, abs=1e-6)
+    assert make_encoder().look(images).vectors == pytest.approx(whole, abs=1e-6)
+    assert make_encoder().look(images).features == pytest.approx(seen.features, abs=1e-6)
 
 
 def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
@@ -68,6 +70,25 @@ def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
 
 def make_foreign(encoder, mean=(0.0, 0.0)):
     return CentredEncoder(CheckedEncoder(encoder), CentredBody(torch.tensor(mean)))
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (16, 12, 3)])
+def test_a_look_shows_the_same_vectors_and_the_features_that_the_body_saw(shape):
+    images, encoder = draw_images(6, shape), make_encoder(shape)
+    views = encoder.look(images)
+    assert views.vectors == pytest.approx(encoder.embed(images), abs=1e-6)
+    with seeded(0), torch.inference_mode():
+        expected = make_body(shape).eval().look(to_inputs(images, CPU))[1].numpy()
+    assert views.features == pytest.approx(expected, abs=1e-6)
+    assert views.features.dtype == np.float32
+    assert views.features.shape == (6, 3 * 4 * 4)
+
+
+def test_a_foreign_encoders_features_are_what_it_returned():
+    images = draw_images(4)
+    views = make_foreign(Shades(), (120.0, 70.0)).look(images)
+    assert views.features == pytest.approx(Shades().embed(images), rel=1e-6)
+    assert (views.vectors == make_foreign(Shades(), (120.0, 70.0)).embed(images)).all()
 
 
 def test_vectors_are_float32_of_unit_length():
@@ -141,7 +162,6 @@ def model_of(network, shape):
         weights=head.weights().detach().numpy(),
         bias=head.bias.detach().numpy(),
         held_out=empty,
-        held_out_labels=np.zeros(0, np.int64),
     )
 
 
@@ -154,7 +174,9 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     with torch.inference_mode():
         expected = network.eval()(inputs)[0].numpy()
     assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-6)
-    assert backbone.open(model_of(network, shape)).embed(images) == pytest.approx(expected, abs=1e-6)
+    opened = backbone.open(model_of(network, shape))
+    assert opened.embed(images) == pytest.approx(expected, abs=1e-6)
+    assert opened.look(images).features == pytest.approx(backbone.encoder(network).look(images).features, abs=1e-6)
 
 
 def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean():

@@ -8,14 +8,16 @@ from csim.embed.training import seeded
 from csim.errors import SettingsError
 
 
-def make_body(shape, conv_layers=1, channels=3, hidden_units=11, embedding_size=7):
+def make_body(shape, conv_layers=1, *, channels=3, kernel=5, batch_norm=False):
     with seeded(0):
         return ConvBody(
             shape,
             conv_layers=conv_layers,
             channels=channels,
-            hidden_units=hidden_units,
-            embedding_size=embedding_size,
+            kernel=kernel,
+            batch_norm=batch_norm,
+            hidden_units=11,
+            embedding_size=7,
         )
 
 
@@ -24,10 +26,11 @@ def draw_inputs(shape, count=5, seed=0):
     return torch.rand(count, depth, *shape[:2], generator=torch.Generator().manual_seed(seed))
 
 
+@pytest.mark.parametrize(("kernel", "batch_norm"), [(5, False), (3, True)])
 @pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
 @pytest.mark.parametrize("shape", [(8, 8), (8, 8, 3), (9, 13), (28, 28), (32, 20, 3), (8, 31)])
-def test_any_image_from_eight_pixels_up_becomes_a_vector_of_unit_length(shape, conv_layers):
-    vectors = make_body(shape, conv_layers)(draw_inputs(shape))
+def test_any_image_from_eight_pixels_up_becomes_a_vector_of_unit_length(shape, conv_layers, kernel, batch_norm):
+    vectors = make_body(shape, conv_layers, kernel=kernel, batch_norm=batch_norm)(draw_inputs(shape))
     assert vectors.shape == (5, 7)
     assert np.linalg.norm(vectors.detach().numpy(), axis=1) == pytest.approx(np.ones(5), abs=1e-5)
 
@@ -43,25 +46,76 @@ def test_layers_that_leave_one_pixel_are_taken(shape, conv_layers):
     assert make_body(shape, conv_layers)(draw_inputs(shape)).shape == (5, 7)
 
 
-@pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
-@pytest.mark.parametrize("shape", [(11, 14), (12, 9, 3)])
-def test_the_body_computes_what_the_paper_draws(shape, conv_layers):
-    """5×5 convolutions of stride 1 and padding 2, ReLU, 2×2 pooling, hidden layer, ReLU, embedding, unit length."""
-    body = make_body(shape, conv_layers)
+def written_out(body, inputs, conv_layers, kernel):
+    """Return maps and vectors: padded convolutions of stride 1, pooling and ReLU; hidden layer, embedding, length 1."""
     weights = [parameter.detach() for parameter in body.parameters()]
-    inputs = draw_inputs(shape)
-    maps = inputs
+    maps, pad = inputs, kernel // 2
     for layer in range(conv_layers):
-        kernel, bias = weights[2 * layer], weights[2 * layer + 1]
-        assert kernel.shape == (3, maps.shape[1], 5, 5)
-        maps = functional.conv2d(functional.pad(maps, (2, 2, 2, 2)), kernel, bias, stride=1)
+        filters, bias = weights[2 * layer], weights[2 * layer + 1]
+        assert filters.shape == (3 * 2**layer, maps.shape[1], kernel, kernel)
+        maps = functional.conv2d(functional.pad(maps, (pad, pad, pad, pad)), filters, bias, stride=1)
         maps = functional.max_pool2d(functional.relu(maps), kernel_size=2, stride=2)
-    assert maps.shape[2:] == (shape[0] // 2**conv_layers, shape[1] // 2**conv_layers)
     hidden_weight, hidden_bias, weight, bias = weights[2 * conv_layers :]
     hidden = (maps.flatten(1) @ hidden_weight.T + hidden_bias).clamp(min=0)
-    expected = hidden @ weight.T + bias
-    expected = expected / (expected**2).sum(1, keepdim=True).sqrt()
-    assert torch.allclose(body(inputs), expected, atol=1e-5)
+    vectors = hidden @ weight.T + bias
+    return maps, vectors / (vectors**2).sum(1, keepdim=True).sqrt()
+
+
+@pytest.mark.parametrize("kernel", [1, 3, 5])
+@pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
+@pytest.mark.parametrize("shape", [(11, 14), (12, 9, 3)])
+def test_the_body_computes_what_the_paper_draws(shape, conv_layers, kernel):
+    body, inputs = make_body(shape, conv_layers, kernel=kernel), draw_inputs(shape)
+    maps, vectors = written_out(body, inputs, conv_layers, kernel)
+    assert maps.shape[2:] == (shape[0] // 2**conv_layers, shape[1] // 2**conv_layers)
+    assert torch.allclose(body(inputs), vectors, atol=1e-5)
+
+
+@pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
+@pytest.mark.parametrize("shape", [(16, 16), (8, 12, 3), (11, 37)])
+def test_features_are_the_maps_averaged_over_a_grid_of_at_most_four_by_four(shape, conv_layers):
+    body, inputs = make_body(shape, conv_layers), draw_inputs(shape)
+    maps, expected = written_out(body, inputs, conv_layers, kernel=5)
+    vectors, features = body.look(inputs)
+    assert torch.allclose(vectors, expected, atol=1e-5)
+    _, channels, height, width = maps.shape
+    rows, columns = min(4, height), min(4, width)
+    cells = [
+        maps[:, c, top * height // rows : -(-(top + 1) * height // rows), left * width // columns :][
+            :, :, : -(-(left + 1) * width // columns) - left * width // columns
+        ]
+        for c in range(channels)
+        for top in range(rows)
+        for left in range(columns)
+    ]
+    assert torch.allclose(features, torch.stack([cell.mean(dim=(1, 2)) for cell in cells], dim=1), atol=1e-5)
+
+
+def normalised(values, axes):
+    """Return what batch normalisation makes of values in its first batch."""
+    middle, spread = values.mean(dim=axes, keepdim=True), values.var(dim=axes, keepdim=True, unbiased=False)
+    return (values - middle) / (spread + 1e-5).sqrt()
+
+
+def test_with_batch_norm_maps_and_hidden_layer_are_normalised_over_the_batch():
+    body, inputs = make_body((8, 8), batch_norm=True), draw_inputs((8, 8), count=20)
+    convolution = body.features[0]
+    maps = functional.conv2d(inputs, convolution.weight, convolution.bias, padding=2)
+    maps = normalised(functional.max_pool2d(maps, 2), (0, 2, 3)).clamp(min=0)
+    hidden = maps.flatten(1) @ body.hidden.weight.T + body.hidden.bias
+    hidden = normalised(hidden, (0,)).clamp(min=0)
+    expected = functional.normalize(hidden @ body.embedding.weight.T + body.embedding.bias, dim=1)
+    assert torch.allclose(body.train()(inputs), expected, atol=1e-4)
+
+
+def test_a_trained_body_with_batch_norm_sees_an_image_alone_as_in_company():
+    body, inputs = make_body((8, 8), 2, batch_norm=True), draw_inputs((8, 8), count=20)
+    body.train()(inputs)  # it takes note of the batch's means
+    body.eval()
+    with torch.no_grad():
+        together, alone = body(inputs), torch.cat([body(one[None]) for one in inputs])
+        assert torch.allclose(together, alone, atol=1e-5)
+        assert torch.allclose(body.look(inputs)[0], together, atol=1e-6)
 
 
 def test_images_that_are_alike_but_for_one_pixel_get_different_vectors():
@@ -78,6 +132,13 @@ def test_a_foreign_encoders_vectors_are_seen_from_their_mean_at_unit_length():
     vectors = body(torch.tensor([[4.0, 5.0], [1.0, -2.0]]))
     assert torch.allclose(vectors, torch.tensor([[0.6, 0.8], [0.0, -1.0]]))
     assert torch.isfinite(body(torch.tensor([[1.0, 1.0]]))).all()
+
+
+def test_a_foreign_encoders_features_are_its_own_vectors():
+    inputs = torch.tensor([[4.0, 5.0], [1.0, -2.0]])
+    vectors, features = CentredBody(torch.tensor([1.0, 1.0])).look(inputs)
+    assert torch.allclose(vectors, torch.tensor([[0.6, 0.8], [0.0, -1.0]]))
+    assert torch.equal(features, inputs)
 
 
 def test_the_mean_of_a_foreign_encoder_is_part_of_the_arrays_and_is_taken_over():
@@ -110,9 +171,11 @@ def test_a_scale_above_9_lets_probabilities_pass_the_store_score(scale, is_above
     )
 
 
-def make_network(class_ids, seed):
+def make_network(class_ids, seed, *, batch_norm=False):
     with seeded(seed):
-        body = ConvBody((8, 8), conv_layers=1, channels=2, hidden_units=5, embedding_size=4)
+        body = ConvBody(
+            (8, 8), conv_layers=1, channels=2, kernel=3, batch_norm=batch_norm, hidden_units=5, embedding_size=4
+        )
         network = OpenWorldNetwork(body, class_ids)
         torch.nn.init.normal_(network.one_vs_rest.bias)
     return network
@@ -150,13 +213,52 @@ def test_growing_leaves_the_earlier_arrays_alone():
     assert all((arrays[name] == before[name]).all() for name in before)
 
 
-def test_a_network_rebuilt_from_its_arrays_computes_the_same():
-    network, other = make_network([4, 2], seed=0), make_network([4, 2], seed=1)
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_a_network_rebuilt_from_its_arrays_computes_the_same(batch_norm):
+    network, other = (make_network([4, 2], seed=seed, batch_norm=batch_norm) for seed in (0, 1))
     inputs = draw_inputs((8, 8))
+    network.train()(inputs)  # batch normalisation takes note of what it sees
+    network.eval()
+    other.eval()
     assert not torch.equal(network(inputs)[1], other(inputs)[1])
     other.continue_from(network.arrays(), [4, 2])
     assert torch.equal(network(inputs)[0], other(inputs)[0])
     assert torch.equal(network(inputs)[1], other(inputs)[1])
+
+
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_an_imprinted_class_begins_where_its_images_lie_on_the_average(batch_norm):
+    network, inputs = make_network([4, 2, 9], seed=0, batch_norm=batch_norm), draw_inputs((8, 8))
+    network.train()(draw_inputs((8, 8), count=30, seed=3))
+    before = network.arrays()
+    network.imprint(1, inputs)
+    after = network.arrays()
+    network.eval()
+    with torch.no_grad():
+        mean = sum(network.body(one[None])[0] for one in inputs) / len(inputs)
+    assert after["one_vs_rest.directions"][1] == pytest.approx((mean / mean.norm()).numpy(), abs=1e-5)
+    before["one_vs_rest.directions"][1] = after["one_vs_rest.directions"][1]
+    assert all((before[name] == after[name]).all() for name in before)  # nothing else has moved
+
+
+def test_an_imprinted_class_is_the_best_of_its_own_images():
+    network = OpenWorldNetwork(make_body((8, 8)), [4, 2])
+    one, other = 0.1 * draw_inputs((8, 8), count=6), 0.1 * draw_inputs((8, 8), count=6, seed=1)
+    one[:, :, :4] += 0.9  # bright above
+    other[:, :, :, :4] += 0.9  # bright on the left
+    network.imprint(0, one)
+    network.imprint(1, other)
+    with torch.no_grad():
+        assert network(one)[1].argmax(1).tolist() == [0] * 6
+        assert network(other)[1].argmax(1).tolist() == [1] * 6
+
+
+def test_what_was_imprinted_can_still_be_learned():
+    network, inputs = make_network([4, 2], seed=0), draw_inputs((8, 8))
+    network.imprint(1, inputs)
+    network(inputs)[1][:, 1].sum().backward()
+    assert network.one_vs_rest.directions.requires_grad
+    assert network.one_vs_rest.directions.grad[1].abs().sum() > 0
 
 
 def test_arrays_are_copies():

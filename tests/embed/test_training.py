@@ -1,7 +1,10 @@
+import itertools
+
 import numpy as np
 import pytest
 import torch
 
+from csim.embed.augment import Augment
 from csim.embed.batches import Balanced, Plain
 from csim.embed.encoder import to_inputs
 from csim.embed.losses import JointLoss, by_triplets, evenly
@@ -12,13 +15,28 @@ from csim.embed.training import Trainer, seeded
 CPU = torch.device("cpu")
 
 
-def train(images, labels, *, seed=0, epochs=1, batches=None, weighting=evenly, progress=None):
+def make_network(labels, *, seed=0, batch_norm=False):
     with seeded(seed):
-        body = ConvBody((8, 8), conv_layers=1, channels=8, hidden_units=32, embedding_size=16)
-        network = OpenWorldNetwork(body, np.unique(labels).tolist())
+        body = ConvBody(
+            (8, 8), conv_layers=1, channels=8, kernel=5, batch_norm=batch_norm, hidden_units=32, embedding_size=16
+        )
+        return OpenWorldNetwork(body, np.unique(labels).tolist())
+
+
+def unchanged(inputs, rng):
+    return inputs
+
+
+def make_trainer(*, epochs=1, batches=None, weighting=evenly, augment=unchanged, learning_rate=3e-3):
     loss = JointLoss(beta=0.05, margin=1.0, mining=AllPositive(), weighting=weighting)
-    trainer = Trainer(loss, batches or Balanced(32), epochs=epochs, learning_rate=3e-3)
-    trainer.fit(network, to_inputs(images, CPU), labels, rng=np.random.default_rng(seed), progress=progress)
+    return Trainer(loss, batches or Balanced(32), augment, epochs=epochs, learning_rate=learning_rate)
+
+
+def train(images, labels, *, seed=0, steps=0, progress=None, batch_norm=False, **options):
+    network = make_network(labels, seed=seed, batch_norm=batch_norm)
+    make_trainer(**options).fit(
+        network, to_inputs(images, CPU), labels, rng=np.random.default_rng(seed), steps=steps, progress=progress
+    )
     return network
 
 
@@ -29,11 +47,18 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(some_digit
     assert not (first["body.hidden.weight"] == other["body.hidden.weight"]).all()
 
 
-@pytest.mark.parametrize("weighting", [evenly, by_triplets])
-@pytest.mark.parametrize("batches", [Balanced(32), Plain(32)], ids=["balanced", "plain"])
-def test_a_network_learns_five_digits(some_digits, batches, weighting):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"weighting": evenly},
+        {"weighting": by_triplets, "batches": Plain(32)},
+        {"batch_norm": True, "augment": Augment(1)},
+    ],
+    ids=["evenly", "as the paper", "as by default"],
+)
+def test_a_network_learns_five_digits(some_digits, options):
     images, labels = some_digits
-    network = train(images[:600], labels[:600], epochs=8, batches=batches, weighting=weighting)
+    network = train(images[:600], labels[:600], epochs=8, **options)
     with torch.inference_mode():
         guesses = network(to_inputs(images[600:], CPU))[1].argmax(1).numpy()
     assert (guesses == labels[600:]).mean() > 0.95
@@ -42,8 +67,7 @@ def test_a_network_learns_five_digits(some_digits, batches, weighting):
 def test_training_pulls_classes_apart(some_digits):
     images, labels = some_digits
     apart = []
-    for epochs in (0, 6):
-        network = train(images[:600], labels[:600], epochs=epochs)
+    for network in (make_network(labels), train(images[:600], labels[:600], epochs=6)):
         with torch.inference_mode():
             vectors = network.body(to_inputs(images[600:], CPU)).numpy()
         distances = np.linalg.norm(vectors[:, None] - vectors[None, :], axis=2)
@@ -58,6 +82,85 @@ def test_progress_is_told_once_per_epoch_with_a_falling_loss(some_digits):
     train(images[:200], labels[:200], epochs=4, progress=lambda *values: told.append(values))
     assert [(epoch, epochs) for epoch, epochs, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert told[-1][2] < told[0][2]
+
+
+class Counted(Plain):
+    """Plain batches that remember how many were dealt."""
+
+    count = 0
+
+    def epoch(self, columns, rng):
+        for batch in super().epoch(columns, rng):
+            self.count += 1
+            yield batch
+
+
+@pytest.mark.parametrize("steps", [1, 3, 4, 5, 8, 11])
+def test_a_network_is_trained_for_exactly_so_many_batches(some_digits, steps):
+    images, labels = some_digits[0][:128], some_digits[1][:128]  # four batches an epoch
+    rows, told = [], []
+
+    def note(inputs, rng):
+        rows.append(len(inputs))
+        return inputs
+
+    train(
+        images, labels, steps=steps, epochs=99, batches=Plain(32), augment=note,
+        progress=lambda *values: told.append(values),
+    )  # fmt: skip
+    assert rows == [32] * steps
+    epochs = -(-steps // 4)
+    assert [epoch for epoch, _, _ in told] == list(range(1, epochs + 1))
+    assert told[-1][0] == told[-1][1]
+
+
+@pytest.mark.parametrize("count", [96, 97, 98, 33, 2])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_without_steps_every_image_is_learned_from_once_an_epoch(some_digits, epochs, count):
+    images, labels = some_digits[0][:count], some_digits[1][:count]
+    batches, told = Counted(32), []
+    train(images, labels, epochs=epochs, batches=batches, progress=lambda *values: told.append(values[:2]))
+    assert told == [(epoch, epochs) for epoch in range(1, epochs + 1)]
+    assert batches.count == epochs * len(list(Plain(32).epoch(labels, np.random.default_rng(0))))
+
+
+def test_with_steps_the_learning_rate_falls_to_zero(some_digits):
+    """The first batch moves the weights by the whole rate, as Adam does, and each later one by less."""
+    images, labels = some_digits[0][:64], some_digits[1][:64]
+    network, moves = make_network(labels), []
+
+    def note(inputs, rng):
+        moves.append(network.body.hidden.weight.detach().clone())
+        return inputs
+
+    trainer = make_trainer(batches=Plain(64), augment=note, learning_rate=1e-3)
+    trainer.fit(network, to_inputs(images, CPU), labels, rng=np.random.default_rng(0), steps=10)
+    moves.append(network.body.hidden.weight.detach().clone())
+    steps = [float((after - before).abs().max()) for before, after in itertools.pairwise(moves)]
+    assert steps[0] == pytest.approx(1e-3, rel=1e-2)
+    assert max(steps[5:]) < 0.75e-3
+    assert steps[-1] < 0.2e-3
+
+
+def test_a_batch_is_changed_before_it_is_learned_from_and_the_inputs_stay(some_digits):
+    images, labels = some_digits[0][:64], some_digits[1][:64]
+    plain, dark, same = (
+        train(images, labels, augment=augment).arrays()
+        for augment in (unchanged, lambda inputs, rng: inputs * 0.1, lambda inputs, rng: inputs.clone())
+    )
+    assert not np.allclose(plain["body.hidden.weight"], dark["body.hidden.weight"])
+    assert all((plain[name] == same[name]).all() for name in plain)
+    inputs = to_inputs(images, CPU)
+    before = inputs.clone()
+    trainer = make_trainer(augment=Augment(2, flip=True))
+    trainer.fit(make_network(labels), inputs, labels, rng=np.random.default_rng(0))
+    assert torch.equal(inputs, before)
+
+
+def test_the_same_seed_moves_images_the_same_way(some_digits):
+    images, labels = some_digits[0][:100], some_digits[1][:100]
+    first, second = (train(images, labels, augment=Augment(2), batch_norm=True).arrays() for _ in range(2))
+    assert all((first[name] == second[name]).all() for name in first)
 
 
 def test_torchs_own_generator_is_left_as_it_was(some_digits):

@@ -1,20 +1,44 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from digit_stream import SMALL, digit_stream
 
 from csim.build import build
+from csim.embed.backbone import ForeignBackbone, OwnBackbone
+from csim.embed.batches import Balanced
+from csim.embed.encoder import CheckedEncoder
+from csim.embed.losses import JointLoss, evenly
+from csim.embed.mining import AllPositive
+from csim.embed.network import ConvBody
+from csim.embed.training import Trainer
 from csim.records import Job
-from csim.retrain.refit import draw_held_out
+from csim.retrain.refit import Refit, held_out
 from csim.settings import Settings
+
+CPU = torch.device("cpu")
+make_body = partial(ConvBody, conv_layers=1, channels=8, kernel=3, batch_norm=False, hidden_units=32, embedding_size=16)
 
 
 def job(version: int = 1, seed: int = 5, names: tuple[str, ...] = ()) -> Job:
+    """Return a job on the first 60 images of each class, all told."""
     stream = digit_stream()
     images = np.concatenate([stream.warm_up, stream.images])
     labels = np.array([int(name) for name in stream.warm_up_names + stream.names])
-    keep = np.isin(labels, [int(name) for name in names or set(stream.warm_up_names)])
-    return Job(version, seed, images[keep][:300], labels[keep][:300])
+    wanted = [int(name) for name in names or known_names()]
+    keep = np.sort(np.concatenate([np.flatnonzero(labels == label)[:60] for label in wanted]))
+    return Job(version, seed, images[keep], labels[keep], np.ones(len(keep), bool))
+
+
+def known_names() -> tuple[str, ...]:
+    return tuple(sorted(set(digit_stream().warm_up_names)))
+
+
+def grown(version: int = 2) -> Job:
+    """Return a job on two classes more."""
+    new = [name for name in "0123456789" if name not in known_names()]
+    return job(version=version, seed=9, names=(*known_names(), *new[:2]))
 
 
 def train(settings: Settings, *jobs: Job):
@@ -24,55 +48,206 @@ def train(settings: Settings, *jobs: Job):
     return model
 
 
+def make_refit(backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, update_steps=0, batches=None):
+    """Return a refit and the list of the batches that it trains on."""
+    sizes = []
+
+    def note(inputs, rng):
+        sizes.append(len(inputs))
+        return inputs
+
+    loss = JointLoss(beta=0.0, margin=1.0, mining=AllPositive(), weighting=evenly)
+    trainer = Trainer(loss, batches or Balanced(32), note, epochs=epochs, learning_rate=learning_rate)
+    backbone = backbone or OwnBackbone(make_body, CPU)
+    return Refit(backbone, trainer, device=CPU, hold_out=hold_out, update_steps=update_steps, scale=10.0), sizes
+
+
 def test_the_same_job_gives_the_same_model():
     one, two = (train(Settings(**SMALL), job()) for _ in range(2))
     assert all((one.network[name] == two.network[name]).all() for name in one.network)
 
 
+def test_the_same_job_after_the_same_model_gives_the_same_model():
+    one, two = (train(Settings(**SMALL | {"update_steps": 3}), job(), grown()) for _ in range(2))
+    assert all((one.network[name] == two.network[name]).all() for name in one.network)
+
+
 def test_another_seed_gives_another_model():
-    one, two = (train(Settings(**SMALL), job(seed=seed)) for seed in (1, 2))
+    one, two = (make_refit()[0].train(job(seed=seed)) for seed in (1, 2))
     assert not np.allclose(one.weights, two.weights)
 
 
 def test_torchs_own_generator_is_left_alone():
     before = torch.random.get_rng_state()
-    train(Settings(**SMALL), job())
+    make_refit()[0].train(job())
     assert (torch.random.get_rng_state() == before).all()
 
 
 def test_the_models_layer_equals_its_network():
-    model = train(Settings(**SMALL), job())
+    model = make_refit()[0].train(job())
     directions = model.network["one_vs_rest.directions"]
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     assert np.allclose(model.weights, unit * model.network["one_vs_rest.scale"], atol=1e-5)
     assert model.class_ids == tuple(sorted(set(job().labels.tolist())))
 
 
-@pytest.mark.parametrize("warm_start", [True, False])
-def test_a_warm_start_begins_where_the_model_before_ended(warm_start):
-    settings = Settings(**SMALL | {"epochs": 1, "learning_rate": 1e-9, "warm_start": warm_start})
-    first = train(settings, job())
-    grown = train(settings, job(), job(version=2, seed=9, names=tuple("0123456789")))
-    shared = [grown.class_ids.index(class_id) for class_id in first.class_ids]
-    is_same = np.allclose(grown.network["body.hidden.weight"], first.network["body.hidden.weight"], atol=1e-6)
-    assert is_same == warm_start
-    assert np.allclose(grown.weights[shared], first.weights, atol=1e-4) == warm_start
-    assert len(grown.class_ids) > len(first.class_ids)
+@pytest.mark.parametrize("update_steps", [1, 0])
+def test_with_steps_a_model_begins_where_the_model_before_ended(update_steps):
+    refit, _ = make_refit(learning_rate=1e-9, epochs=1, update_steps=update_steps)
+    first = refit.train(job())
+    after = refit.train(grown(), first)
+    shared = [after.class_ids.index(class_id) for class_id in first.class_ids]
+    is_same = np.allclose(after.network["body.hidden.weight"], first.network["body.hidden.weight"], atol=1e-6)
+    assert is_same == bool(update_steps)
+    assert np.allclose(after.weights[shared], first.weights, atol=1e-4) == bool(update_steps)
+    assert len(after.class_ids) == len(first.class_ids) + 2
 
 
-def test_held_out_images_are_kept_out_and_travel_with_the_model():
-    quantile = train(Settings(**SMALL, threshold="quantile", hold_out=0.2), job())
-    labels, counts = np.unique(job().labels, return_counts=True)
-    assert [np.sum(quantile.held_out_labels == label) for label in labels] == [round(0.2 * n) for n in counts]
-    assert np.allclose(np.linalg.norm(quantile.held_out, axis=1), 1, atol=1e-5)
-    assert len(train(Settings(**SMALL), job()).held_out) == 0
+def test_a_new_class_begins_at_the_mean_of_its_images_that_are_trained_on():
+    refit, _ = make_refit(learning_rate=1e-9, hold_out=0.3, update_steps=1)
+    first, more = refit.train(job()), grown()
+    after = refit.train(more, first)
+    columns = np.unique(more.labels, return_inverse=True)[1]
+    is_held = held_out(more.images, columns, more.is_told, 0.3)
+    encoder = OwnBackbone(make_body, CPU).open(first)
+    new = [class_id for class_id in after.class_ids if class_id not in first.class_ids]
+    assert len(new) == 2
+    for class_id in new:
+        assert is_held[more.labels == class_id].any()
+        mean = encoder.embed(more.images[(more.labels == class_id) & ~is_held]).mean(axis=0)
+        own = after.weights[after.class_ids.index(class_id)]
+        assert own / np.linalg.norm(own) == pytest.approx(mean / np.linalg.norm(mean), abs=1e-3)
 
 
-@pytest.mark.parametrize(("count", "held"), [(2, 0), (3, 1), (4, 1), (10, 1), (50, 5)])
-def test_a_tenth_is_held_out_but_never_the_last_two(count, held):
-    is_held = draw_held_out(np.zeros(count, int), 0.1, np.random.default_rng(0))
-    assert is_held.sum() == held
+def test_the_first_model_is_trained_for_all_epochs_and_later_ones_for_so_many_steps():
+    refit, sizes = make_refit(epochs=3, update_steps=7)
+    first = refit.train(job())
+    count = len(job().images)
+    assert len(sizes) == 3 * -(-count // 32)
+    sizes.clear()
+    refit.train(grown(), first)
+    assert len(sizes) == 7
 
 
-def test_nothing_is_held_out_for_a_share_of_zero():
-    assert not draw_held_out(np.zeros(50, int), 0, np.random.default_rng(0)).any()
+def test_without_steps_every_model_is_trained_for_all_epochs():
+    refit, sizes = make_refit(epochs=3)
+    first = refit.train(job())
+    sizes.clear()
+    refit.train(grown(), first)
+    assert len(sizes) == 3 * -(-len(grown().images) // 32)
+
+
+class Shades:
+    """A foreign encoder: an image's mean and spread."""
+
+    def embed(self, images):
+        return np.array([[image.mean(), image.std(), image[:4].mean()] for image in images])
+
+
+def test_a_new_class_begins_at_the_mean_of_its_vectors_on_a_foreign_encoder_too():
+    refit, _ = make_refit(ForeignBackbone(CheckedEncoder(Shades()), CPU), learning_rate=1e-9, update_steps=1)
+    first, more = refit.train(job()), grown()
+    after = refit.train(more, first)
+    assert (after.network["body.mean"] == first.network["body.mean"]).all()
+    vectors = Shades().embed(more.images) - first.network["body.mean"]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    for class_id in set(after.class_ids) - set(first.class_ids):
+        mean = vectors[more.labels == class_id].mean(axis=0)
+        own = after.weights[after.class_ids.index(class_id)]
+        assert own / np.linalg.norm(own) == pytest.approx(mean / np.linalg.norm(mean), abs=1e-3)
+
+
+def test_held_out_images_are_kept_out_and_travel_with_the_model_as_it_sees_them():
+    seen = []
+
+    class Watching(OwnBackbone):
+        def inputs(self, images):
+            inputs = super().inputs(images)
+            seen.append(inputs)
+            return inputs
+
+    rows = []
+
+    class Noting(Balanced):
+        def epoch(self, columns, rng):
+            rows.append(len(columns))
+            return super().epoch(columns, rng)
+
+    refit, _ = make_refit(Watching(make_body, CPU), hold_out=0.2, batches=Noting(32))
+    one = job()
+    model = refit.train(one)
+    is_held = held_out(one.images, np.unique(one.labels, return_inverse=True)[1], one.is_told, 0.2)
+    assert 0 < is_held.sum() < len(one.images) / 2
+    assert set(rows) == {int((~is_held).sum())}
+    expected = OwnBackbone(make_body, CPU).open(model).embed(one.images[is_held])
+    assert model.held_out == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_a_share_nothing_is_held_out():
+    assert len(make_refit()[0].train(job()).held_out) == 0
+
+
+def draw_images(count, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, (count, 8, 8), np.uint8)
+
+
+def hold(images, columns=None, is_told=None, share=0.2):
+    columns = np.zeros(len(images), int) if columns is None else columns
+    return held_out(images, columns, np.ones(len(images), bool) if is_told is None else is_told, share)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.3])
+def test_about_a_share_of_the_images_is_held_out(share):
+    images, columns = draw_images(600), np.arange(600) % 6
+    held = hold(images, columns, share=share).mean()
+    assert held == pytest.approx(share * 95 / 100, abs=4 * np.sqrt(share / 600))
+
+
+def test_the_same_images_are_held_out_whatever_else_is_in_the_job():
+    images = draw_images(300)
+    once = hold(images)
+    more = np.concatenate([images, draw_images(200, seed=1)])
+    assert (hold(more)[:300] == once).all()
+    columns = np.repeat([1, 0], [300, 200])
+    assert (hold(more, columns)[:300] == once).all()
+    turned = np.concatenate([more[300:], more[:300]])
+    assert (hold(turned, np.repeat([0, 1], [200, 300]))[200:] == once).all()
+    assert (hold(images.copy()) == once).all()
+
+
+def test_another_share_holds_out_more_of_the_same():
+    images = draw_images(300)
+    few, many = hold(images, share=0.1), hold(images, share=0.2)
+    assert many[few].all()
+    assert many.sum() > few.sum()
+
+
+@pytest.mark.parametrize("count", [1, 5, 6, 40])
+def test_the_first_five_images_of_a_class_are_never_held_out(count):
+    images = draw_images(3 * count)
+    columns = np.arange(3 * count) % 3
+    is_held = hold(images, columns, share=1.0)
+    for column in range(3):
+        assert is_held[columns == column].tolist() == [place >= 5 for place in range(count)]
+
+
+def test_what_is_held_out_stays_so_while_a_class_grows():
+    images = draw_images(500)
+    columns = np.repeat([0, 1], [450, 50])
+    is_held = hold(images, columns, share=0.5)
+    early = hold(images[:150], columns[:150], share=0.5)
+    assert 50 < early.sum() < 100
+    assert (is_held[:150] == early).all()
+
+
+def test_only_images_that_a_person_saw_are_held_out():
+    images, is_told = draw_images(400), np.random.default_rng(1).random(400) < 0.5
+    is_held = hold(images, is_told=is_told)
+    assert not is_held[~is_told].any()
+    assert (is_held == (hold(images) & is_told)).all()
+    assert is_held.sum() > 20
+
+
+def test_nothing_is_held_out_for_a_share_of_zero_and_of_nothing():
+    assert not hold(draw_images(50), share=0).any()
+    assert hold(draw_images(0)).shape == (0,)

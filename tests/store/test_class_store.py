@@ -3,7 +3,7 @@ from collections import deque
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from csim.errors import SettingsError
@@ -33,6 +33,7 @@ def shelves(store, classes=range(4)):
     return {class_id: ids(store, class_id) for class_id in classes}
 
 
+@settings(max_examples=60)
 @given(adds=ADDS, size=SIZES)
 def test_oldest_out_is_a_queue_per_class(adds, size):
     model = {class_id: deque(maxlen=size) for class_id in range(4)}
@@ -45,6 +46,7 @@ def test_oldest_out_is_a_queue_per_class(adds, size):
     assert shelves(store) == {class_id: list(queue) for class_id, queue in model.items()}
 
 
+@settings(max_examples=60)
 @given(adds=ADDS, size=SIZES)
 def test_protect_told_gives_up_inferred_images_first(adds, size):
     model = {class_id: [] for class_id in range(4)}  # (number, is_told), oldest first
@@ -62,7 +64,30 @@ def test_protect_told_gives_up_inferred_images_first(adds, size):
     assert shelves(store) == {class_id: [number for number, _ in shelf] for class_id, shelf in model.items()}
 
 
+@settings(max_examples=60)
+@given(adds=ADDS, size=SIZES, most=st.integers(0, 6))
+def test_a_class_keeps_so_many_inferred_images_at_most_the_newest(adds, size, most):
+    model = {class_id: [] for class_id in range(4)}  # (number, is_told), oldest first
+    for number, class_id, is_told in adds:
+        for shelf in model.values():
+            shelf[:] = [entry for entry in shelf if entry[0] != number]
+        shelf = model[class_id]
+        inferred = [entry for entry in shelf if not entry[1]]
+        if not is_told and most == 0:
+            continue
+        if not is_told and len(inferred) == most:
+            shelf.remove(inferred[0])
+        elif len(shelf) == size:
+            if not inferred and not is_told:
+                continue
+            shelf.remove(inferred[0] if inferred else shelf[0])
+        shelf.append((number, is_told))
+    store = fill(ClassStore(size, ProtectTold(), most), adds)
+    assert shelves(store) == {class_id: [number for number, _ in shelf] for class_id, shelf in model.items()}
+
+
 @pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
+@settings(max_examples=60)
 @given(adds=ADDS, size=SIZES)
 def test_a_class_never_has_more_than_its_size_and_an_image_is_stored_once(eviction, adds, size):
     store = ClassStore(size, eviction)
@@ -81,6 +106,62 @@ def test_a_told_label_never_leaves_for_an_inferred_one():
     fill(store, [(number, 0, False) for number in range(10, 30)])
     assert ids(store, 0) == [1, 2, 3]
     assert "item 10" not in store
+
+
+@pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
+def test_inferred_images_take_each_others_place_and_not_that_of_told_ones(eviction):
+    store = fill(ClassStore(9, eviction, 2), [(number, 0, True) for number in (1, 2, 3)])
+    fill(store, [(number, 0, False) for number in range(10, 30)])
+    assert ids(store, 0) == [1, 2, 3, 28, 29]
+    fill(store, [(number, 0, True) for number in (4, 5)])
+    assert ids(store, 0) == [1, 2, 3, 28, 29, 4, 5]
+    fill(store, [(30, 1, False)])
+    assert shelves(store, (0, 1)) == {0: [1, 2, 3, 28, 29, 4, 5], 1: [30]}
+
+
+def test_an_inferred_image_that_is_told_makes_room_for_another_inferred_one():
+    store = fill(ClassStore(9, ProtectTold(), 1), [(1, 0, False), (1, 0, True), (2, 0, False)])
+    assert ids(store, 0) == [1, 2]
+    assert [store.is_told(f"item {number}") for number in (1, 2)] == [True, False]
+
+
+def test_a_store_of_told_images_alone_keeps_no_inferred_one():
+    store = fill(ClassStore(9, ProtectTold(), 0), [(1, 0, False), (2, 0, True), (3, 1, False)])
+    assert shelves(store, (0, 1)) == {0: [2], 1: []}
+    assert store.class_ids() == [0]
+    assert "item 1" not in store
+
+
+def test_a_merge_keeps_to_the_inferred_images_of_one_class():
+    store = fill(ClassStore(9, ProtectTold(), 2), [(1, 0, False), (2, 1, False), (3, 0, True), (4, 1, False)])
+    store.merge(0, 1)
+    assert ids(store, 1) == [2, 3, 4]
+
+
+def test_an_image_is_told_only_while_it_is_stored_under_what_a_person_said():
+    store = fill(ClassStore(2, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 4, True)])
+    told = {number for number in range(9) if store.is_told(f"item {number}")}
+    assert told == {1, 3}
+    store.remove(["item 3"])
+    fill(store, [(1, 4, False), (2, 0, True)])
+    assert {number for number in range(9) if store.is_told(f"item {number}")} == {2}
+
+
+@settings(max_examples=60)
+@given(adds=ADDS, size=SIZES, most=st.integers(0, 12))
+def test_the_newest_images_come_told_ones_first_and_as_many_of_each_class(adds, size, most):
+    store = fill(ClassStore(size, ProtectTold()), adds)
+    chosen, labels = store.newest(most)
+    each = max(1, most // max(1, len(store.class_ids())))
+    expected = []
+    for class_id in store.class_ids():
+        newest_first = ids(store, class_id)[::-1]
+        told = [number for number in newest_first if store.is_told(f"item {number}")]
+        rest = [number for number in newest_first if number not in told]
+        expected += [(number, class_id) for number in (told + rest)[:each]]
+    numbers = [int(one.id.removeprefix("item ")) for one in chosen]
+    assert sorted(zip(numbers, labels.tolist(), strict=True)) == sorted(expected)
+    assert labels.dtype == np.int64
 
 
 def test_a_told_newcomer_takes_the_place_of_the_oldest_inferred_image():
@@ -166,9 +247,11 @@ def test_merging_an_empty_class_changes_nothing():
 
 def test_examples_are_the_images_of_the_named_classes_with_their_ids():
     store = fill(ClassStore(3, ProtectTold()), [(1, 4, True), (2, 0, False), (3, 4, False), (9, 7, True)])
-    images, labels = store.examples([4, 0])
+    images, labels, is_told = store.examples([4, 0])
     assert labels.tolist() == [4, 4, 0]
     assert labels.dtype == np.int64
+    assert is_told.tolist() == [True, False, False]
+    assert is_told.dtype == bool
     assert images[:, 0, 0].tolist() == [1, 3, 2]
     images[:] = 0
     assert store.items(4)[0].image[0, 0] == 1
@@ -176,16 +259,22 @@ def test_examples_are_the_images_of_the_named_classes_with_their_ids():
 
 @pytest.mark.parametrize("class_ids", [[], [3]])
 def test_no_examples_are_an_empty_batch(class_ids):
-    images, labels = ClassStore(3, ProtectTold()).examples(class_ids)
-    assert len(images) == 0
-    assert len(labels) == 0
+    images, labels, is_told = ClassStore(3, ProtectTold()).examples(class_ids)
+    assert len(images) == len(labels) == len(is_told) == 0
 
 
 @pytest.mark.parametrize("make_eviction", [OldestOut, ProtectTold])
-@given(before=ADDS, after=ADDS, size=SIZES, merged=st.tuples(st.integers(0, 3), st.integers(0, 3)))
-def test_a_restored_store_goes_on_like_the_one_that_was_saved(make_eviction, before, after, size, merged):
-    store = fill(ClassStore(size, make_eviction()), before)
-    other = fill(ClassStore(size, make_eviction()), [(77, 2, True)])
+@settings(max_examples=60)
+@given(
+    before=ADDS,
+    after=ADDS,
+    size=SIZES,
+    most=st.none() | st.integers(0, 3),
+    merged=st.tuples(st.integers(0, 3), st.integers(0, 3)),
+)
+def test_a_restored_store_goes_on_like_the_one_that_was_saved(make_eviction, before, after, size, most, merged):
+    store = fill(ClassStore(size, make_eviction(), most), before)
+    other = fill(ClassStore(size, make_eviction(), most), [(77, 2, True)])
     other.restore(store.state())
     assert shelves(other) == shelves(store)
     assert "item 77" not in other

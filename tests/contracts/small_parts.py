@@ -1,0 +1,50 @@
+"""Small real parts that several contracts are tried on."""
+
+import numpy as np
+import torch
+
+from csim.decide.head import Head
+from csim.decide.thresholds import NoThreshold
+from csim.discover.scene import Scene
+from csim.embed.encoder import CentredEncoder, CheckedEncoder
+from csim.embed.gallery import Gallery
+from csim.embed.network import CentredBody
+from csim.records import Item, Model
+from csim.store.class_store import ClassStore
+from csim.store.eviction import ProtectTold
+
+
+class OneByOne:
+    """A foreign encoder as people write them: it goes through the images and makes an array of the results."""
+
+    def embed(self, images):
+        return np.array([[image.mean() + 1, image.std()] for image in images])
+
+
+def make_foreign(encoder):
+    return CentredEncoder(CheckedEncoder(encoder), CentredBody(torch.tensor([128.0, 70.0])))
+
+
+def make_items(count, start=1):
+    rng = np.random.default_rng(start)
+    images = rng.integers(0, 256, (count, 8, 8), dtype=np.uint8)
+    return [Item(str(start + place), start + place, image) for place, image in enumerate(images)]
+
+
+def fill_store(store, start=1):
+    for place, item in enumerate(make_items(9, start)):
+        store.add(item, place % 2, is_told=place % 3 == 0)
+
+
+def make_scene(items, encoder=None):
+    """Return a scene of items, the head of a foreign encoder's two values and a small store."""
+    rng = np.random.default_rng(0)
+    model = Model(1, (0, 1), (8, 8), {}, rng.normal(size=(2, 2)), np.zeros(2), np.zeros((0, 2)))
+    head, store = Head(NoThreshold()), ClassStore(9, ProtectTold())
+    head.install(model, lambda class_id: class_id)
+    fill_store(store, start=500)
+    return Scene(items, encoder or Gallery(make_foreign(OneByOne())), head, store)
+
+
+def plain(found):
+    return [(pick.members.tolist(), pick.representative) for pick in found.picks], [j.tolist() for j in found.joined]

@@ -1,0 +1,59 @@
+"""What every choice of questions promises. A new choice is one more name here."""
+
+import copy
+
+import numpy as np
+import pytest
+from contracts.small_parts import make_items, make_scene, plain
+
+from csim.discover.choice import AtRandom, LeastSure
+from csim.discover.coverage import CoverDoubt, doubtful, new_or_doubtful
+from csim.discover.purify import Purify
+from csim.discover.representative import Medoid
+
+CHOICES = {
+    "purify": lambda: Purify(eps=0.8, min_points=2, representative=Medoid()),
+    "new or doubtful": lambda: CoverDoubt(Medoid(), spread=20, weigh=new_or_doubtful),
+    "doubtful": lambda: CoverDoubt(Medoid(), spread=20, weigh=doubtful),
+    "least sure": LeastSure,
+    "at random": lambda: AtRandom(np.random.default_rng(0)),
+}
+
+every_choice = pytest.mark.parametrize("make", CHOICES.values(), ids=CHOICES.keys())
+
+
+@every_choice
+def test_a_choice_leaves_what_it_looks_at_alone(make):
+    items, pending = make_items(30), make_items(2, start=200)
+    scene = make_scene(items)
+    before = copy.deepcopy((scene.vectors, scene.features, scene.scores, *scene.reference))
+    make().choose(scene, 4, pending)
+    after = scene.vectors, scene.features, scene.scores, *scene.reference
+    assert all((a == b).all() for a, b in zip(after, before, strict=True))
+    assert scene.items == make_items(30)
+    assert pending == make_items(2, start=200)
+
+
+@every_choice
+@pytest.mark.parametrize("most", [1, 3, 10, 100])
+def test_a_choice_keeps_to_its_questions_and_each_is_about_the_image_that_stands_for_it(make, most):
+    picks = make().choose(make_scene(make_items(30)), most, make_items(2, start=200)).picks
+    assert 1 <= len(picks) <= most
+    assert all(pick.representative in pick.members for pick in picks)
+    places = [place for pick in picks for place in pick.members.tolist()]
+    assert len(places) == len(set(places))
+    assert set(places) <= set(range(30))
+
+
+@every_choice
+def test_a_choice_may_be_among_one_image_and_of_none(make):
+    assert plain(make().choose(make_scene(make_items(1)), 3, [])) == ([([0], 0)], [])
+    assert make().choose(make_scene(make_items(5)), 0, []).picks == []
+
+
+@pytest.mark.parametrize("name", [name for name in CHOICES if name != "at random"])
+def test_choosing_twice_gives_the_same(name):
+    choice, scene, pending = CHOICES[name](), make_scene(make_items(30)), make_items(2, start=200)
+    first = plain(choice.choose(scene, 4, pending))
+    choice.choose(make_scene(make_items(9)), 2, [])
+    assert plain(choice.choose(scene, 4, pending)) == first

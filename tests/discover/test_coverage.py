@@ -1,0 +1,254 @@
+import warnings
+
+import numpy as np
+import pytest
+from discover.places import LEFT, RIGHT, head_of, items_at, scene_of
+from scipy.spatial.distance import cdist
+
+from csim.discover.coverage import CoverDoubt, clusters, doubtful, new_or_doubtful
+from csim.discover.doubt import doubt
+from csim.discover.novelty import novelty
+from csim.discover.representative import Medoid, RandomMember
+
+NEW = np.array([5.0, 20.0])  # far from all that is labelled, and yet the head is sure that it is RIGHT
+
+
+def around(middle, count, seed, spread=0.5):
+    return np.asarray(middle) + np.random.default_rng(seed).normal(scale=spread, size=(count, 2))
+
+
+LABELLED = {LEFT: around([-5, 0], 40, 1), RIGHT: around([5, 0], 40, 2)}
+KNOWN = np.concatenate([around([-5, 0], 40, 3), around([5, 0], 40, 4)])
+DOUBTFUL = np.array([[0.3, 0.0], [0.0, 0.5], [-0.1, -0.5], [0.6, 0.2]])
+
+
+def make_choice(representative=None, spread=20, weigh=new_or_doubtful):
+    return CoverDoubt(representative or Medoid(), spread=spread, weigh=weigh)
+
+
+def choose(recent, most, labelled=None, pending=(), head=None, **options):
+    scene = scene_of(recent, LABELLED if labelled is None else labelled, head)
+    return make_choice(**options).choose(scene, most, items_at(pending, "pending") if len(pending) else [])
+
+
+def asked(found):
+    return [pick.representative for pick in found.picks]
+
+
+def weigh(recent):
+    """Return the greater of doubt and novelty; distances compare alike in features and in their components."""
+    scene = scene_of(recent, LABELLED)
+    labelled, columns = scene.reference
+    guesses = scene.scores.argmax(axis=1)
+    return np.maximum(doubt(scene.scores), novelty(np.asarray(recent, float), labelled.astype(float), guesses, columns))
+
+
+MIXED = np.concatenate([KNOWN, DOUBTFUL, around(NEW, 25, 5)])
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 7, 20, 108, 109, 500])
+def test_there_are_never_more_questions_than_may_be_asked_and_no_image_is_in_two(most):
+    found = choose(MIXED, most)
+    assert len(found.picks) <= most
+    places = [place for pick in found.picks for place in pick.members.tolist()]
+    assert len(places) == len(set(places))
+    assert all(pick.representative in pick.members for pick in found.picks)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 12])
+def test_all_questions_that_may_be_asked_are_asked_while_there_is_doubt(most):
+    assert len(choose(MIXED, most).picks) == most
+
+
+def test_with_many_questions_each_image_is_asked_about_alone_the_heaviest_first():
+    found = choose(MIXED, 500)
+    assert all(pick.members.tolist() == [pick.representative] for pick in found.picks)
+    weights = weigh(MIXED)
+    in_order = weights[asked(found)]
+    assert set(asked(found)) == set(np.flatnonzero(weights >= 0.05).tolist())
+    assert in_order == pytest.approx(np.sort(in_order)[::-1], abs=1e-4)
+
+
+def test_with_many_questions_and_nothing_new_the_least_sure_comes_first():
+    found = choose(DOUBTFUL[:3], 50)  # too few to be a new class
+    assert asked(found) == [1, 2, 0]
+
+
+def test_with_one_question_the_middle_of_the_new_cluster_is_asked_about():
+    (pick,) = choose(MIXED, 1).picks
+    weights = weigh(MIXED)
+    assert weights[84:].min() > 0.9
+    heaviest = np.argsort(-weights, kind="stable")[:5]
+    between = cdist(MIXED[heaviest], MIXED[heaviest]).sum(axis=1)
+    assert pick.representative == heaviest[between.argmin()]
+    assert pick.representative >= 84
+    assert sorted(pick.members.tolist()) == sorted(heaviest.tolist())
+
+
+def test_with_a_question_for_each_of_two_new_classes_both_are_asked_about():
+    recent = np.concatenate([KNOWN, around(NEW, 25, 5), around([5, -20], 25, 6)])
+    first, second = choose(recent, 2).picks
+    assert {first.representative >= 105, second.representative >= 105} == {True, False}
+    assert min(first.representative, second.representative) >= 80
+
+
+def test_a_random_member_may_stand_for_a_cluster():
+    scene, stands = scene_of(MIXED, LABELLED), set()
+    choice = make_choice(RandomMember(np.random.default_rng(0)))
+    for _ in range(20):
+        (pick,) = choice.choose(scene, 1, []).picks
+        stands.add(pick.representative)
+    assert len(stands) == 5
+
+
+@pytest.mark.parametrize("most", [2, 6, 12])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_answer_speaks_for_those_nearer_to_the_image_asked_about_than_to_any_labelled_one(most, seed):
+    rng = np.random.default_rng(seed)
+    recent = np.concatenate([rng.normal(scale=[4, 3], size=(80, 2)), around(NEW, 20, seed)])
+    labelled = np.concatenate(list(LABELLED.values()))
+    found = choose(recent, most)
+    is_right = recent[:, 0] > 0
+    assert sum(len(pick.members) > 1 for pick in found.picks) >= 1
+    for members, representative in found.picks:
+        for member in set(members.tolist()) - {representative}:
+            away = np.linalg.norm(recent[member] - recent[representative])
+            assert away < min(np.linalg.norm(recent[member] - other) for other in labelled) + 1e-4
+            assert is_right[member] == is_right[representative]
+
+
+def test_what_the_model_takes_for_something_else_is_not_spoken_for():
+    clump = around([0, 20], 30, 7, spread=0.3)  # one cluster, of which the head sees one half left, the other right
+    (pick,) = choose(np.concatenate([KNOWN, clump]), 1).picks
+    sides = np.concatenate([KNOWN, clump])[pick.members, 0] > 0
+    assert len(set(sides.tolist())) == 1
+
+
+@pytest.mark.parametrize("spread", [1, 2, 20, 100])
+def test_an_answer_speaks_for_so_many_images_at_most_the_nearest(spread):
+    crowd = around(NEW, 41, 8, spread=0.01)
+    alone = np.array([[0.0, 100.0 * place] for place in range(1, 10)])
+    recent = np.concatenate([crowd, alone])
+    found = choose(recent, 10, spread=spread)
+    assert sorted(len(pick.members) for pick in found.picks) == [1] * 9 + [min(spread, 41)]
+    members, representative = max(found.picks, key=lambda pick: len(pick.members))
+    away = cdist(recent[[representative]], crowd)[0]
+    assert all(pick.representative in pick.members for pick in found.picks)
+    if spread > 1:
+        assert away[members].max() <= np.sort(away)[len(members) - 1] + 1e-3
+
+
+@pytest.mark.parametrize("spread", [1, 3])
+def test_an_answer_speaks_for_the_image_asked_about_even_among_its_doubles(spread):
+    choice = make_choice(RandomMember(np.random.default_rng(0)), spread)
+    recent = np.concatenate([KNOWN, np.tile(NEW, (30, 1))])
+    for _ in range(5):
+        (pick,) = choice.choose(scene_of(recent, LABELLED), 1, []).picks
+        assert pick.representative in pick.members
+        assert len(pick.members) == spread
+
+
+def test_by_doubt_alone_a_new_class_that_looks_known_is_passed_over():
+    assert set(asked(choose(MIXED, 500, weigh=doubtful))) == {80, 81, 82, 83}
+    assert asked(choose(MIXED, 1, weigh=new_or_doubtful))[0] >= 84
+
+
+def test_images_weigh_by_doubt_or_novelty_whichever_is_more():
+    scene = scene_of(MIXED, LABELLED)
+    labelled, columns = scene.reference
+    drawn = scene.scores, scene.features, labelled, scene.scores.argmax(axis=1), columns
+    assert (doubtful(*drawn) == doubt(scene.scores)).all()
+    both = [max(pair) for pair in zip(doubt(scene.scores), novelty(*drawn[1:]), strict=True)]
+    assert new_or_doubtful(*drawn).tolist() == both
+
+
+def test_images_near_the_image_of_an_open_question_join_it_and_are_not_asked_about():
+    pending = np.array([NEW, [0.1, 0.0]])  # the second is taken for RIGHT, as what lies on its right
+    found = choose(MIXED, 500, pending=pending)
+    known = np.concatenate([*LABELLED.values(), pending])
+    owner, is_right = cdist(MIXED, known).argmin(axis=1), MIXED[:, 0] > 0
+    expected = [np.flatnonzero((owner == 80 + place) & is_right).tolist() for place in (0, 1)]
+    assert [members.tolist() for members in found.joined] == expected
+    assert set(range(84, 109)) <= set(expected[0])
+    assert {80, 83} <= set(expected[1])
+    assert 82 not in expected[1]
+    assert not set(asked(found)) & {place for members in expected for place in members}
+
+
+def test_another_new_class_is_asked_about_while_a_question_about_the_first_is_open():
+    recent = np.concatenate([KNOWN, around(NEW, 25, 5), around([5, -20], 25, 6)])
+    found = choose(recent, 1, pending=NEW[None])
+    assert asked(found)[0] >= 105
+    assert found.joined[0].tolist() == list(range(80, 105))
+
+
+def test_without_an_open_question_nothing_joins():
+    assert choose(MIXED, 3).joined == []
+
+
+def test_where_nothing_is_doubtful_there_is_no_question():
+    spots = np.stack([np.linspace(4, 9, 10), np.zeros(10)], axis=1)
+    recent = np.repeat(spots, 3, axis=0)  # each upon a labelled image
+    assert choose(recent, 20, {LEFT: LABELLED[LEFT], RIGHT: spots}).picks == []
+    assert choose(np.array([[-8.0, 0.0], [8.0, 0.0]]), 20).picks == []
+
+
+def test_while_no_class_is_known_everything_is_doubtful():
+    found = choose(MIXED, 200, head=head_of(()))
+    assert sorted(asked(found)) == list(range(len(MIXED)))
+    found = choose(MIXED, 4, head=head_of(()))
+    assert len(found.picks) == 4
+
+
+@pytest.mark.parametrize("most", [1, 4, 200])
+def test_without_labelled_images_doubt_alone_decides(most):
+    found = choose(MIXED, most, labelled={})
+    least_sure = np.argsort(-doubt(scene_of(MIXED, {}).scores), kind="stable")[: 5 * most].tolist()
+    assert 1 <= len(found.picks) <= most
+    assert set(asked(found)) <= set(least_sure)
+
+
+def test_classes_that_are_told_and_not_learned_yet_count_as_labelled():
+    recent = np.concatenate([KNOWN, around(NEW, 25, 5)])
+    told = LABELLED | {12: around(NEW, 25, 9)}
+    found = choose(recent, 1, told)
+    before = choose(recent, 1)
+    assert asked(before)[0] >= 80
+    assert len(found.picks[0].members) < len(before.picks[0].members)
+
+
+def test_choosing_twice_gives_the_same():
+    first, second = choose(MIXED, 6), choose(MIXED, 6)
+    assert asked(first) == asked(second)
+    assert [pick.members.tolist() for pick in first.picks] == [pick.members.tolist() for pick in second.picks]
+
+
+def test_images_that_are_all_the_same_are_one_question():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn finds fewer clusters than it was asked for, and says so
+        found = choose(np.tile(NEW, (30, 1)), 3)
+    assert len(found.picks) == 1
+    assert len(found.picks[0].members) == 15
+
+
+def test_clusters_part_the_places_the_heaviest_first():
+    rng = np.random.default_rng(0)
+    middles = np.array([[0.0, 0.0], [50.0, 0.0], [0.0, 50.0]])
+    owner = rng.permutation(np.repeat([0, 1, 2], 12))
+    parts = clusters(middles[owner] + rng.normal(size=(36, 2)), rng.random(36) + 0.1, most=3)
+    assert {frozenset(part.tolist()) for part in parts} == {
+        frozenset(np.flatnonzero(owner == middle).tolist()) for middle in range(3)
+    }
+    assert [part[0] for part in parts] == sorted(part[0] for part in parts)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_no_more_places_than_clusters_stand_alone(count):
+    parts = clusters(np.zeros((count, 2)), np.ones(count), most=4)
+    assert [part.tolist() for part in parts] == [[place] for place in range(count)]
+
+
+def test_it_has_no_memory():
+    choice = make_choice()
+    choice.restore(choice.state())
+    assert choice.state() == {}

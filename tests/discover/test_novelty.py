@@ -1,0 +1,161 @@
+"""Novelty against a loop over single images with every number written out."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from csim.discover.novelty import novelty, principal, squares
+
+
+def one_by_one(recent, labelled, guesses, columns):
+    recent, labelled, chances = recent.tolist(), labelled.tolist(), []
+    for place, (own, guess) in enumerate(zip(recent, guesses, strict=True)):
+        if len(recent) <= 3 or not labelled:
+            chances.append(0.0)
+            continue
+        in_recent = sum(other == guess for other in guesses)
+        in_labelled = sum(column == guess for column in columns)
+        near_recent = max(3, round(0.05 * in_recent))
+        near_labelled = max(1, round(near_recent * in_labelled / in_recent))
+        fellows = sorted(math.dist(own, other) for n, other in enumerate(recent) if n != place)[:149]
+        others = sorted(math.dist(own, other) for other in labelled)[:150]
+        to_fellow = fellows[min(near_recent, len(fellows)) - 1]
+        to_other = others[min(near_labelled, len(others)) - 1]
+        ratio = (to_other + 1e-6) / (to_fellow + 1e-6)
+        chances.append(max(0, 1 - ratio**-2))
+    return chances
+
+
+def draw(seed, recent, labelled, classes, size=4):
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(recent + labelled, size)) * rng.choice([0.2, 1, 5], (recent + labelled, 1))
+    guesses, columns = rng.integers(0, classes, recent), rng.integers(-1, classes, labelled)
+    return places[:recent], places[recent:], guesses, columns
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10_000), recent=st.integers(0, 40), labelled=st.integers(0, 40), classes=st.integers(1, 4))
+def test_novelty_is_what_a_loop_over_single_images_finds(seed, recent, labelled, classes):
+    drawn = draw(seed, recent, labelled, classes)
+    assert novelty(*drawn) == pytest.approx(np.array(one_by_one(*drawn)), abs=1e-5)
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_neighbours_are_counted_up_to_a_limit_in_large_sets_too(classes):
+    drawn = draw(0, 170, 400, classes)
+    assert novelty(*drawn) == pytest.approx(np.array(one_by_one(*drawn)), abs=1e-5)
+
+
+def clumps(rng, *counts, apart=12.0, size=8):
+    """Return places of as many classes as there are counts, far apart, and the class of each."""
+    classes = np.repeat(np.arange(len(counts)), counts)
+    middles = np.eye(size)[: len(counts)] * apart
+    return middles[classes] + rng.normal(size=(len(classes), size)), classes
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("often", [1, 2, 8])
+def test_a_known_class_that_merely_comes_more_often_is_not_new(seed, often):
+    rng = np.random.default_rng(seed)
+    labelled, columns = clumps(rng, 100, 100)
+    recent, guesses = clumps(rng, 100 * often, 100)
+    assert novelty(recent, labelled, guesses, columns).max() < 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("fellows", [6, 20, 100])
+def test_a_dense_place_without_labels_is_new_and_the_rest_is_not(seed, fellows):
+    rng = np.random.default_rng(seed)
+    labelled, columns = clumps(rng, 100, 100)
+    recent, classes = clumps(rng, 100, 100, fellows)
+    guesses = np.where(classes == 2, 0, classes)  # the model takes the new ones for a class that it knows
+    chances = novelty(recent, labelled, guesses, columns)
+    assert chances[classes == 2].min() > 0.8
+    assert chances[classes != 2].max() < 0.5
+
+
+def test_a_dense_place_is_no_longer_new_once_it_is_labelled_and_learned():
+    rng = np.random.default_rng(0)
+    labelled, columns = clumps(rng, 100, 100, 30)
+    recent, guesses = clumps(rng, 100, 100, 30)
+    assert novelty(recent, labelled, guesses, columns)[guesses == 2].mean() < 0.3
+
+
+def test_each_label_in_a_new_place_makes_it_less_new():
+    rng = np.random.default_rng(0)
+    recent, classes = clumps(rng, 100, 100, 30)
+    labelled, columns = clumps(rng, 100, 100, 20)
+    columns = np.where(columns == 2, -1, columns)  # told, and not learned yet
+    guesses = np.where(classes == 2, 0, classes)
+    means = [novelty(recent, labelled[:m], guesses, columns[:m])[classes == 2].mean() for m in (200, 205, 210, 220)]
+    assert means == sorted(means, reverse=True)
+    assert means[-1] < 0.5 < 0.9 < means[0]
+
+
+def test_a_single_stranger_is_not_new_for_nothing_comes_with_it():
+    rng = np.random.default_rng(0)
+    labelled, columns = clumps(rng, 100, 100)
+    recent, guesses = clumps(rng, 100, 100)
+    recent[0] = 40 * np.eye(8)[7]
+    assert novelty(recent, labelled, guesses, columns)[0] < 0.5
+
+
+@pytest.mark.parametrize(("recent", "labelled"), [(0, 5), (1, 5), (3, 5), (10, 0), (0, 0)])
+def test_with_too_little_to_compare_nothing_is_new(recent, labelled):
+    assert novelty(*draw(0, recent, labelled, 2)).tolist() == [0.0] * recent
+
+
+def test_images_that_are_all_the_same_give_a_chance_all_the_same():
+    chances = novelty(np.ones((6, 3)), np.ones((4, 3)), np.zeros(6, int), np.zeros(4, int))
+    assert ((chances >= 0) & (chances < 0.5)).all()
+
+
+def test_the_callers_arrays_are_left_alone():
+    drawn = draw(1, 20, 20, 2)
+    before = [array.copy() for array in drawn]
+    novelty(*drawn)
+    principal(drawn[0], drawn[1])
+    assert all((array == kept).all() for array, kept in zip(drawn, before, strict=True))
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 99), left=st.integers(0, 8), right=st.integers(0, 8), size=st.integers(1, 5))
+def test_squares_are_the_squared_distances_of_all_pairs(seed, left, right, size):
+    rng = np.random.default_rng(seed)
+    one, other = rng.normal(size=(left, size)), rng.normal(size=(right, size))
+    assert squares(one, other) == pytest.approx(cdist(one, other) ** 2)
+    assert (squares(one, one) >= 0).all()
+
+
+@pytest.mark.parametrize("size", [3, 40])
+def test_principal_components_keep_all_distances_but_for_their_scale(size):
+    rng = np.random.default_rng(0)
+    recent, labelled = 5 + 3 * rng.normal(size=(30, size)), 5 + 3 * rng.normal(size=(20, size))
+    placed, known = principal(recent, labelled)
+    scale = np.sqrt(((labelled - labelled.mean(axis=0)) ** 2).sum(axis=1).mean())
+    assert cdist(placed, known) * scale == pytest.approx(cdist(recent, labelled))
+    assert (known**2).sum(axis=1).mean() == pytest.approx(1)
+
+
+def test_of_many_features_the_forty_directions_of_most_spread_are_kept():
+    rng = np.random.default_rng(1)
+    recent, labelled = rng.normal(size=(70, 60)) * np.arange(60), rng.normal(size=(50, 60)) * np.arange(60)
+    placed, known = principal(recent, labelled)
+    both = np.concatenate([recent, labelled]) - labelled.mean(axis=0)
+    expected = both @ np.linalg.svd(both)[2][:40].T
+    expected /= np.sqrt((expected[70:] ** 2).sum(axis=1).mean())
+    assert placed.shape == (70, 40)
+    assert cdist(placed, known) == pytest.approx(cdist(expected[:70], expected[70:]))
+
+
+@pytest.mark.parametrize("labelled", [np.zeros((0, 3)), np.ones((4, 3)), np.ones((1, 3))])
+def test_principal_components_are_finite_even_if_the_labelled_have_no_spread(labelled):
+    recent = np.random.default_rng(0).normal(size=(6, 3))
+    placed, known = principal(recent, labelled)
+    assert np.isfinite(placed).all()
+    assert np.isfinite(known).all()
+    assert (placed.shape, known.shape) == ((6, 3), labelled.shape)
