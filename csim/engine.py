@@ -134,11 +134,11 @@ class Engine:
         most, pending = self.dialogue.budget.left(self.position), self.dialogue.ledger.questions()
         eyes = (self.gallery, self.head, self.store)
         groups, joined = self.discovery.find(*eyes, most=most, position=self.position, pending=pending)
-        return self.dialogue.ask(groups, self.head.guess, self.position, joined)
+        return self.discovery.note(self.dialogue.ask(groups, self.head.guess, self.position, joined))
 
     def _follow(self, events: list[r.Event], known: Sequence[r.ClassId] | None = None) -> list[r.Event]:
         """Let all follow what has happened; if the classes are no longer those `known`, look a second time."""
-        self.discovery.note(events)
+        events = self.discovery.note(events)
         self.is_stale, known = True, self.head.class_ids if known is None else known
         if self.model is not None:
             self.head.install(self.model, self.dialogue.catalogue.current)

@@ -42,5 +42,4 @@ class SecondLook:
             after = today.class_id if before is not None or today.is_accepted or is_last else None
             if after != before:
                 events.append(Revised(position, item.id, before, after))
-        self._discovery.note(events)
-        return events
+        return self._discovery.note(events)

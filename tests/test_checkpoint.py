@@ -33,8 +33,8 @@ def test_a_state_of_any_depth_survives(tmp_path):
 
 def test_a_file_holds_no_pickle_and_can_be_read_by_others(saved):
     with safe_open(saved, framework="numpy") as file:
-        assert file.metadata()["csim"] == "2"
-        assert json.loads(file.metadata()["state"])["settings"]["buffer_size"] == 40
+        assert file.metadata()["csim"] == str(checkpoint.FORMAT)
+        assert json.loads(file.metadata()["state"])["settings"]["recent"] == 200
         assert any("hidden" in name for name in file.keys())  # noqa: SIM118
 
 
@@ -67,14 +67,20 @@ def test_a_foreign_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("written", "advice"), [(0, "the csim that wrote it"), (1, "the csim that wrote it"), (3, "a newer csim")]
+    ("written", "advice"),
+    [
+        (0, "the csim that wrote it"),
+        (checkpoint.FORMAT - 1, "the csim that wrote it"),
+        (checkpoint.FORMAT + 1, "a newer csim"),
+    ],
 )
 def test_a_file_of_another_format_is_refused_and_one_is_told_what_reads_it(saved, tmp_path, written, advice):
     with safe_open(saved, framework="numpy") as file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         header = file.metadata() | {"csim": str(written)}
     save_file(arrays, tmp_path / "other", metadata=header)
-    with pytest.raises(CheckpointError, match=f"has format {written}, this program reads 2; use {advice}$"):
+    reads = f"this program reads {checkpoint.FORMAT}"
+    with pytest.raises(CheckpointError, match=f"has format {written}, {reads}; use {advice}$"):
         StreamClassifier.load(tmp_path / "other")
 
 
@@ -105,6 +111,26 @@ def test_an_unfitted_classifier_has_nothing_to_save(tmp_path):
     with pytest.raises(NotFittedError):
         StreamClassifier().save(tmp_path / "x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_recent_images_and_their_classes_are_saved_and_may_still_be_revised(tmp_path):
+    clf = fitted()
+    clf.observe(digit_stream().images[:70])
+    clf.save(tmp_path / "x")
+    again = StreamClassifier.load(tmp_path / "x")
+    one, other = (own._engine.discovery.pool for own in (clf, again))
+    assert len(one) > 60
+    assert one.given(70) == other.given(70)
+    assert all((a.image == b.image).all() for a, b in zip(one.items(), other.items(), strict=True))
+    assert again.classes.remove(0) == clf.classes.remove(0)
+    assert one.given(70) == other.given(70)
+
+
+def test_loading_says_nothing_and_trains_nothing(saved):
+    heard = []
+    clf = StreamClassifier.load(saved, on_event=heard.append)
+    assert heard == []
+    assert clf.training_seconds == 0
 
 
 class Pixels:

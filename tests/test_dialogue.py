@@ -8,6 +8,7 @@ from csim.dialogue import Dialogue
 from csim.errors import ClassError, InputError
 from csim.records import (
     AddClass,
+    Asked,
     ClassAdded,
     ClassesMerged,
     ClassRemoved,
@@ -15,8 +16,10 @@ from csim.records import (
     Correct,
     Corrected,
     Divided,
+    Expired,
     Group,
     Item,
+    Joined,
     Labelled,
     MergeClasses,
     Named,
@@ -38,11 +41,15 @@ def group(*ids: str) -> Group:
     return Group(members, members[0], np.zeros(2))
 
 
+def no_guess(vector) -> tuple:
+    return ()
+
+
 def dialogue() -> Dialogue:
     """One class from the warm-up, "old", and two questions: 1 about a and b, 2 about c."""
     made = Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5))
     made.edit(AddClass("old"), 0)
-    made.ask([group("a", "b"), group("c")], [(), ()], position=4)
+    made.ask([group("a", "b"), group("c")], no_guess, position=4)
     return made
 
 
@@ -139,7 +146,7 @@ def test_a_correction_to_the_same_name_changes_nothing_that_lasts():
 
 def test_a_split_question_is_asked_in_parts():
     made = dialogue()
-    events = made.divide(Split(1), [group("a"), group("b")], [(), ()], 9)
+    events = made.divide(Split(1), [group("a"), group("b")], no_guess, 9)
     assert events[0] == Divided(9, 1, (3, 4))
     assert [event.question.representative.id for event in events[1:]] == ["a", "b"]
     assert [question.id for question in made.ledger.questions()] == [2, 3, 4]
@@ -200,7 +207,7 @@ def test_answers_that_name_a_class_are_counted_and_corrections_with_them():
 
 def test_neither_a_split_nor_an_edit_counts_as_told():
     made = dialogue()
-    made.divide(Split(1), [group("a"), group("b")], [(), ()], 9)
+    made.divide(Split(1), [group("a"), group("b")], no_guess, 9)
     made.edit(AddClass("heron"), 9)
     made.edit(MergeClasses(1, 0), 9)
     assert made.told == 0
@@ -210,22 +217,109 @@ def test_every_question_is_paid_for_and_the_parts_of_a_split_too():
     made = dialogue()  # two questions, half a question per image
     assert made.budget.left(4) == 0
     assert made.budget.left(6) == 1
-    made.divide(Split(1), [group("a"), group("b")], [(), ()], 9)
+    made.divide(Split(1), [group("a"), group("b")], no_guess, 9)
     assert made.budget.left(8) == 0
     assert made.budget.left(10) == 1
 
 
 def test_asking_about_nothing_costs_nothing():
     made = dialogue()
-    assert made.ask([], [], 9) == []
+    assert made.ask([], no_guess, 9) == []
     assert made.budget.left(9) == 2
+
+
+def item(item_id: str) -> Item:
+    return group(item_id).representative
+
+
+def test_a_question_carries_the_guess_at_its_representative():
+    made = dialogue()
+    far, near = Group((item("x"),), item("x"), np.array([9.0])), Group((item("y"),), item("y"), np.array([2.0]))
+    asked = made.ask([far, near], lambda vector: ((0, float(vector[0])),), 9)
+    assert [event.question.guesses for event in asked] == [((0, 9.0),), ((0, 2.0),)]
+
+
+def test_images_that_join_a_question_cost_nothing_and_are_answered_with_it():
+    made = dialogue()
+    left = made.budget.left(9)
+    assert made.ask([], no_guess, 9, {1: [item("x"), item("y")]}) == [Joined(9, 1, ("x", "y"))]
+    assert made.budget.left(9) == left
+    assert [event.item_id for event in made.hear(Named(1, "heron"), 12)[1:]] == ["a", "b", "x", "y"]
+    assert [made.store.is_told(item_id) for item_id in "abxy"] == [True, False, False, False]
+    assert stored(made, 1) == ["a", "b", "x", "y"]
+
+
+def test_an_image_joins_a_question_once_and_only_news_is_told():
+    made = dialogue()
+    made.ask([], no_guess, 9, {1: [item("x")]})
+    assert made.ask([], no_guess, 10, {1: [item("a"), item("x"), item("y")], 2: [item("c")]}) == [Joined(10, 1, ("y",))]
+
+
+def test_joining_comes_before_asking_and_both_may_make_old_questions_expire():
+    made = Dialogue(Ledger(4), Catalogue(), ClassStore(10, OldestOut()), Budget(1))
+    made.ask([group("a"), group("b")], no_guess, 4)
+    kinds = [type(event) for event in made.ask([group("c")], no_guess, 9, {2: [item("x"), item("y")]})]
+    assert kinds == [Joined, Asked, Expired]
+    assert [question.id for question in made.ledger.questions()] == [2, 3]
+
+
+def asked_twice() -> Dialogue:
+    """Question 3 is about b, which question 1, still open, has among its members."""
+    made = dialogue()
+    made.ask([group("b")], no_guess, 8)
+    return made
+
+
+def test_an_answer_does_not_overwrite_what_a_person_told_another_question():
+    made = asked_twice()
+    made.hear(Named(3, "crane"), 9)
+    assert made.hear(Named(1, "heron"), 10) == [ClassAdded(10, 2, "heron"), Labelled(10, "a", 2, 1, is_told=True)]
+    assert (stored(made, 1), stored(made, 2)) == (["b"], ["a"])
+    assert made.store.is_told("b")
+
+
+def test_what_a_person_tells_of_an_image_replaces_what_was_spread_to_it():
+    made = asked_twice()
+    made.hear(Named(1, "heron"), 9)
+    assert made.hear(Named(3, "crane"), 10)[-1] == Labelled(10, "b", 2, 3, is_told=True)
+    assert (stored(made, 1), stored(made, 2)) == (["a"], ["b"])
+
+
+@pytest.mark.parametrize("first", [1, 3])
+def test_a_correction_leaves_what_a_person_told_another_question(first):
+    made = asked_twice()
+    for question_id in (first, 4 - first):
+        made.hear(Named(question_id, {1: "heron", 3: "crane"}[question_id]), 9)
+    crane = made.class_id("crane")
+    revised = [event.item_id for event in made.hear(Correct(1, "stork"), 20) if isinstance(event, Revised)]
+    assert revised == ["a"]
+    assert stored(made, crane) == ["b"]
+
+
+@pytest.mark.parametrize("first", [1, 3])
+def test_undoing_an_answer_leaves_what_a_person_told_another_question(first):
+    made = asked_twice()
+    for question_id in (first, 4 - first):
+        made.hear(Named(question_id, {1: "heron", 3: "crane"}[question_id]), 9)
+    crane = made.class_id("crane")
+    revised = [event.item_id for event in made.hear(Undo(1), 20) if isinstance(event, Revised)]
+    assert revised == ["a"]
+    assert stored(made, crane) == ["b"]
+
+
+def test_undoing_takes_images_that_joined_back_with_the_others():
+    made = dialogue()
+    made.ask([], no_guess, 9, {1: [item("x")]})
+    made.hear(Named(1, "heron"), 12)
+    assert [e.item_id for e in made.hear(Undo(1), 20) if isinstance(e, Revised)] == ["a", "b", "x"]
+    assert "x" not in made.store
 
 
 def test_questions_classes_and_costs_survive_a_restore():
     made, other = dialogue(), Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5))
     made.hear(Named(1, "hern"), 9)
     made.hear(Correct(1, "heron"), 9)
-    other.ask([group("z")] * 3, [()] * 3, 2)  # a restore forgets what was there
+    other.ask([group("z")] * 3, no_guess, 2)  # a restore forgets what was there
     other.told = 77
     other.restore(made.state())
     assert other.told == 2

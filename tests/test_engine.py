@@ -1,10 +1,11 @@
-"""The engine on its own: Algorithms 1 and 2 of the paper against a plain rewriting of them."""
+"""The engine on its own: the paper's Algorithms 1 and 2 against a plain rewriting, and what goes past them."""
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from digit_stream import SMALL, digit_stream, truth_of
+from digit_stream import SMALL, SMALL_PAPER, digit_stream, of, truth_of
 from scipy.stats import t as student
 from sklearn.cluster import DBSCAN
 
@@ -21,6 +22,7 @@ from csim.records import (
     Labelled,
     Named,
     Rejected,
+    Retrained,
     Revised,
     Skip,
     Split,
@@ -29,7 +31,7 @@ from csim.records import (
 )
 from csim.settings import Settings
 
-PAPER = Settings.paper(**SMALL | {"store_size": 60, "eps": 0.1, "seed": 3})
+PAPER = Settings.paper(**SMALL_PAPER | {"store_size": 60, "eps": 0.1, "seed": 3})
 
 
 def items_of(images, first=1):
@@ -96,7 +98,7 @@ class PlainCsim:
         self.shelves.setdefault(name, deque(maxlen=self.settings.store_size)).append(image)
 
     def vectors(self, images):
-        return self.parts.engine._open_encoder(self.job_model).embed(np.stack(images))
+        return self.parts.engine._open_gallery(self.job_model).embed(np.stack(images))
 
     def probabilities(self, images):
         return 1 / (1 + np.exp(-(self.vectors(images) @ self.job_model.weights.T + self.job_model.bias)))
@@ -128,6 +130,7 @@ class PlainCsim:
         found = DBSCAN(eps=self.settings.eps, min_samples=self.settings.min_points).fit_predict(vectors)
         clusters = [np.flatnonzero(found == label) for label in range(found.max() + 1)]
         clusters += [np.array([index]) for index in np.flatnonzero(found == -1)]
+        clusters.sort(key=len, reverse=True)  # the paper asks in no order
         chosen = [cluster[self.rng.integers(len(cluster))] for cluster in clusters]
         for cluster, representative in zip(clusters, chosen, strict=True):
             name = self.truth[self.buffer[representative][0] - 1]
@@ -150,7 +153,7 @@ class PlainCsim:
         self.models += 1
         job = build(self.settings).engine.schedule
         job.restore({"version": self.models - 1, "is_pending": False, "told": 0})
-        self.job_model = self.parts.refit.train(job.job(images, labels), engine.model)
+        self.job_model = self.parts.refit.train(job.job(images, labels, np.ones(len(labels), bool)), engine.model)
         self.known = names
         self.fit_thresholds()
 
@@ -190,7 +193,7 @@ def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():
 
 
 def test_a_rejected_image_is_never_stored_before_it_is_answered():
-    stream, parts = digit_stream(), warm(Settings.paper(**SMALL | {"store_size": 60, "store_score": 0.0}))
+    stream, parts = digit_stream(), warm(Settings.paper(**SMALL_PAPER | {"store_size": 60, "store_score": 0.0}))
     events = parts.engine.observe(items_of(stream.images[:30]))
     assert {event.item_id for event in events if isinstance(event, Rejected)}.isdisjoint(
         item.id for class_id in parts.engine.store.class_ids() for item in parts.engine.store.items(class_id)
@@ -212,26 +215,29 @@ def looks(events):
     return found, waiting
 
 
-def test_without_a_budget_nothing_is_asked_and_candidates_get_their_best_class_at_the_next_look():
-    stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0))
+REJECTED = Settings(**SMALL | {"questions": "rejected", "buffer_size": 40, "threshold": "mean-bound", "budget": 0.04})
+
+
+def test_without_a_budget_rejected_images_get_their_best_class_when_the_buffer_is_full():
+    stream, parts = digit_stream(), warm(replace(REJECTED, budget=0))
     events = parts.engine.observe(items_of(stream.images[:400]))
-    best = parts.engine.scores(stream.images[:400]).argmax(axis=1)  # the model never changes
+    best = best_classes(parts.engine, stream.images[:400])  # the model never changes
     found, waiting = looks(events)
-    assert len(found) > 3
+    assert len(found) > 2
     for candidates, made in found:
         assert all(isinstance(event, Revised) for event in made)
         assert sorted(event.item_id for event in made) == sorted(candidates)
         for event in made:
             assert event.before is None
-            assert event.after == parts.engine.head.class_ids[best[int(event.item_id) - 1]]
+            assert event.after == best[int(event.item_id) - 1]
             assert event.position == max(int(item_id) for item_id in candidates)
             assert event.item_id not in parts.engine.store
     assert parts.engine.dialogue.ledger.questions() == []
-    assert len(parts.engine.discovery) == len(waiting)
+    assert len(parts.engine.discovery.pool) == len(waiting)
 
 
-def test_each_look_asks_as_much_as_the_budget_has_left_and_settles_the_rest():
-    stream, parts, share, asked = digit_stream(), warm(Settings(**SMALL, budget=0.04)), 0.04, 0
+def test_each_full_buffer_asks_as_much_as_the_budget_has_left_and_settles_the_rest():
+    stream, parts, share, asked = digit_stream(), warm(REJECTED), 0.04, 0
     found, _ = looks(parts.engine.observe(items_of(stream.images[:600])))
     for candidates, made in found:
         questions = [event.question for event in made if isinstance(event, Asked)]
@@ -245,9 +251,73 @@ def test_each_look_asks_as_much_as_the_budget_has_left_and_settles_the_rest():
     assert asked > 10
 
 
-def test_candidates_can_be_settled_right_after_a_new_model_was_installed():
+def best_classes(engine, images):
+    """Return each image's class of highest score under the model in use."""
+    scores = engine.head.scores(engine.gallery.embed(images))
+    return [engine.head.class_ids[place] for place in scores.argmax(axis=1)]
+
+
+def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_are_recent():
+    stream, parts = digit_stream(), warm(Settings(**SMALL | {"recent": 100, "look": 25}, budget=0))
+    events = parts.engine.observe(items_of(stream.images[:400]))
+    best = best_classes(parts.engine, stream.images[:400])  # the model never changes
+    rejected, settled = [e.item_id for e in of(Rejected, events)], of(Revised, events)
+    assert {type(event) for event in events} == {Accepted, Rejected, Revised}
+    assert len(settled) > 10
+    assert [event.item_id for event in settled] == rejected[: len(settled)]
+    for event in settled:
+        assert (event.before, event.after) == (None, best[int(event.item_id) - 1])
+        assert 100 <= event.position - int(event.item_id) < 125
+        assert event.position % 25 == 0
+        assert event.item_id not in parts.engine.store
+    assert [item.id for item in parts.engine.discovery.pool.waiting()] == rejected[len(settled) :]
+
+
+def test_on_request_all_that_wait_get_their_best_class():
+    stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0))
+    rejected = [e.item_id for e in of(Rejected, parts.engine.observe(items_of(stream.images[:190])))]
+    best = best_classes(parts.engine, stream.images[:190])
+    assert len(rejected) > 5
+    assert parts.engine.ask_now() == [Revised(190, item_id, None, best[int(item_id) - 1]) for item_id in rejected]
+    assert parts.engine.ask_now() == []
+
+
+def doubt_of(engine, images):
+    """Return 1 - best odds / all odds, image by image."""
+    found = []
+    for row in engine.head.scores(engine.gallery.embed(images)).astype(float):
+        odds = [p / (1 - p) for p in row]
+        found.append(1 - max(odds) / sum(odds))
+    return np.array(found)
+
+
+def test_without_a_limit_only_what_is_worth_it_is_asked_about():
+    """Doubt alone decides here, and the least that is worth a question is a twentieth."""
+    stream = digit_stream()
+    parts = warm(Settings(**SMALL | {"epochs": 40}, questions="doubtful", budget=1, scale=20.0))
+    events = parts.engine.observe(items_of(stream.images[:50]))
+    doubt = doubt_of(parts.engine, stream.images[:50])
+    assert not ((doubt > 0.0499) & (doubt < 0.0501)).any()  # no rounding decides
+    asked = sorted(int(event.question.representative.id) for event in of(Asked, events))
+    assert asked == (np.flatnonzero(doubt >= 0.05) + 1).tolist()
+    assert 0 < len(asked) < 50
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"])
+def test_the_budget_holds_at_every_moment(share, questions):
+    stream, asked = digit_stream(), 0
+    parts = warm(Settings(**SMALL | {"epochs": 2}, questions=questions, budget=share, buffer_size=20))
+    for event in parts.engine.observe(items_of(stream.images[:400])):
+        asked += isinstance(event, Asked)
+        assert asked <= share * event.position
+    assert asked > 0
+
+
+@pytest.mark.parametrize("settings", [REJECTED, Settings(**SMALL, budget=0.05)], ids=["rejected", "recent"])
+def test_candidates_can_be_settled_right_after_a_new_model_was_installed(settings):
     """The new model's thresholds are not fitted before the next image comes."""
-    stream, parts, settled = digit_stream(), warm(Settings(**SMALL, budget=0.05)), 0
+    stream, parts, settled = digit_stream(), warm(settings), 0
     labeller = TruthLabeller(truth_of(stream))
     for first in range(0, 700, 20):
         parts.engine.observe(items_of(stream.images[first : first + 20], first + 1))
@@ -255,10 +325,8 @@ def test_candidates_can_be_settled_right_after_a_new_model_was_installed():
         events = parts.engine.tell([labeller.answer(question) for question in questions])
         if events and isinstance(events[-1], TrainingDue):
             parts.engine.install(parts.refit.train(events[-1].job, parts.engine.model))
-            waiting = len(parts.engine.discovery)
-            made = parts.engine.ask_now()
-            assert sum(len(e.question.members) if isinstance(e, Asked) else 1 for e in made) == waiting
-            settled += sum(isinstance(event, Revised) for event in made)
+            settled += len(of(Revised, parts.engine.ask_now()))
+            assert parts.engine.discovery.pool.waiting() == []
     assert settled > 0
 
 
@@ -275,6 +343,29 @@ def test_a_split_is_never_refused_but_later_questions_wait_for_it():
         if isinstance(event, Asked):
             spent += 1
             assert spent <= 0.02 * event.position
+
+
+def test_a_class_is_in_the_head_after_its_first_answer():
+    stream, parts = digit_stream(), warm(Settings(**SMALL))
+    parts.engine.observe(items_of(stream.images[:100]))
+    question = parts.engine.dialogue.ledger.questions()[0]
+    *_, due = parts.engine.tell([Named(question.id, "never seen")])
+    new = parts.engine.dialogue.class_id("never seen")
+    assert new in due.job.labels
+    events = parts.engine.install(parts.refit.train(due.job, parts.engine.model))
+    assert events[0] == Retrained(100, 2, (0, 1, 2, new))
+    assert parts.engine.head.class_ids == (0, 1, 2, new)
+
+
+def test_classes_of_one_image_each_are_all_kept():
+    stream, parts = digit_stream(), warm(Settings(**SMALL, questions="least-sure"))
+    parts.engine.observe(items_of(stream.images[:100]))
+    first, second, *_ = parts.engine.dialogue.ledger.questions()
+    for question, name in [(first, "one"), (second, "other")]:
+        *_, due = parts.engine.tell([Named(question.id, name)])
+        followed = parts.engine.install(parts.refit.train(due.job, parts.engine.model))
+        assert of(TrainingDue, followed) == []
+    assert len(parts.engine.head.class_ids) == 5
 
 
 def answered(engine, question, name):
@@ -308,7 +399,7 @@ def test_several_answers_given_at_once_make_one_job():
     parts, questions = with_questions(2)
     known = digit_stream().warm_up_names[0]
     events = parts.engine.tell([Named(question.id, known) for question in questions])
-    assert sum(isinstance(event, TrainingDue) for event in events) == 1
+    assert len(of(TrainingDue, events)) == 1
     job = events[-1].job
     assert sorted(set(job.labels.tolist())) == list(parts.engine.head.class_ids)
     followed = parts.engine.install(parts.refit.train(job, parts.engine.model))

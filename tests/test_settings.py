@@ -23,6 +23,7 @@ CHOICES = {name: get_args(kind) for name, kind in KINDS.items() if get_args(kind
 LIMITS = {
     "conv_layers": (0, 16),
     "channels": (1, 4096),
+    "kernel": (1, 31),
     "hidden_units": (1, 10**6),
     "embedding_size": (2, 10**6),
     "scale": (0.1, 1000),
@@ -31,21 +32,21 @@ LIMITS = {
     "batch_size": (2, 10**6),
     "epochs": (1, 10**6),
     "learning_rate": (1e-9, 10),
+    "update_steps": (0, 10**9),
+    "shift": (0, 1000),
     "keep": (1e-6, 1 - 1e-6),
-    "hold_out": (0.01, 0.5),
     "alpha": (1e-6, 1 - 1e-6),
     "budget": (0, 1),
-    "window": (1, 10**9),
-    "patience": (0, 10**9),
-    "core_share": (0, 1),
+    "spread": (1, 10**9),
     "eps": (1e-6, 2),
     "min_points": (1, 10**9),
+    "store_inferred": (0, 10**9),
     "store_score": (0, 1),
     "update_labels": (0, 10**9),
     "seed": (0, 2**62),
 }
-# These three also hang together: ledger_size ≥ buffer_size and store_size > update_size.
-LEAST = {"buffer_size": 1, "ledger_size": 1, "store_size": 2, "update_size": 1}
+# These also hang together: ledger_size ≥ buffer_size, recent ≥ look and store_size > update_size.
+LEAST = {"buffer_size": 1, "ledger_size": 1, "recent": 1, "look": 1, "store_size": 2, "update_size": 0}
 
 
 def test_every_number_has_its_limits():
@@ -66,7 +67,7 @@ def test_a_number_may_reach_its_limits_and_not_pass_them(name, limits):
 def test_a_size_has_a_least_value(name, least):
     with pytest.raises(SettingsError, match=f"^{name} must lie between {least}"):
         Settings(**{name: least - 1})
-    assert Settings(buffer_size=1, ledger_size=1, store_size=2, update_size=1)
+    assert getattr(Settings(**LEAST), name) == least
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -82,7 +83,7 @@ def test_a_whole_number_must_be_whole(name):
         Settings(**{name: 3.5})
 
 
-@pytest.mark.parametrize("name", ["margin", "beta", "learning_rate", "core_share", "eps", "store_score", "budget"])
+@pytest.mark.parametrize("name", ["margin", "beta", "learning_rate", "eps", "store_score", "budget"])
 def test_a_fraction_may_be_given_as_a_whole_number(name):
     assert getattr(Settings(**{name: 1}), name) == 1
 
@@ -96,7 +97,9 @@ def test_a_choice_is_one_of_those_there_are(name, choices):
             Settings(**{name: wrong})
 
 
-@pytest.mark.parametrize(("name", "value"), [("warm_start", "no"), ("warm_start", 1), ("device", 3), ("device", None)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("flip", "no"), ("flip", 1), ("batch_norm", None), ("device", 3), ("device", None)]
+)
 def test_a_value_of_another_type_is_refused(name, value):
     with pytest.raises(SettingsError, match=name):
         Settings(**{name: value})
@@ -108,11 +111,16 @@ def test_a_ledger_smaller_than_the_buffer_is_refused():
     assert Settings(buffer_size=50, ledger_size=50)
 
 
-def test_a_ledger_smaller_than_the_window_is_refused_where_the_window_is_asked_about():
-    with pytest.raises(SettingsError, match=r"ledger_size must be at least window \(50\), got 49: a full window"):
-        Settings(questions="random", window=50, ledger_size=49)
-    assert Settings(questions="random", window=50, ledger_size=50)
-    assert Settings(window=50, buffer_size=40, ledger_size=49)
+def test_looks_so_far_apart_that_images_would_be_missed_are_refused():
+    with pytest.raises(SettingsError, match=r"look must be at most recent \(50\), got 51"):
+        Settings(recent=50, look=51)
+    assert Settings(recent=50, look=50)
+
+
+@pytest.mark.parametrize("kernel", [2, 4, 30])
+def test_a_kernel_without_a_middle_is_refused(kernel):
+    with pytest.raises(SettingsError, match=f"kernel must be an odd number, got {kernel}"):
+        Settings(kernel=kernel)
 
 
 @pytest.mark.parametrize("update_size", [20, 21])
@@ -125,15 +133,25 @@ def test_a_class_that_could_never_be_learned_is_refused(update_size):
 def test_the_papers_preset_differs_exactly_where_the_paper_does():
     ours, papers = Settings().to_dict(), Settings.paper().to_dict()
     assert {name: papers[name] for name in ours if ours[name] != papers[name]} == {
+        "conv_layers": 1,
+        "channels": 20,
+        "kernel": 5,
+        "batch_norm": False,
         "scale": 5.0,
         "beta": 0.01,
         "class_loss": "triplets",
+        "epochs": 10,
+        "update_steps": 0,
         "batches": "plain",
+        "shift": 0,
+        "threshold": "mean-bound",
         "alpha": 0.99,
-        "patience": 0,
-        "grouping": "dbscan",
-        "min_points": 5,
+        "questions": "rejected",
+        "budget": 1.0,
         "representative": "random",
+        "store_size": 200,
+        "store_inferred": 200,
+        "store_score": 0.99,
         "eviction": "oldest",
         "update_size": 100,
         "update_labels": 0,
@@ -148,9 +166,9 @@ def test_the_papers_values_are_the_papers():
     assert (papers.threshold, papers.mining, papers.conv_layers) == ("mean-bound", "all-positive", 1)
 
 
-def test_the_paper_asks_about_groups_without_a_budget_and_trains_for_new_classes_only():
+def test_the_paper_asks_about_rejected_images_without_a_budget_and_trains_anew_for_new_classes_only():
     papers = Settings.paper()
-    assert (papers.questions, papers.budget, papers.update_labels) == ("groups", 1, 0)
+    assert (papers.questions, papers.budget, papers.update_labels, papers.update_steps) == ("rejected", 1, 0, 0)
 
 
 def test_the_papers_preset_can_be_changed_and_is_checked_too():
@@ -159,7 +177,7 @@ def test_the_papers_preset_can_be_changed_and_is_checked_too():
         Settings.paper(beta=-1)
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings.paper(), Settings(seed=7, keep=0.9, warm_start=True)])
+@pytest.mark.parametrize("settings", [Settings(), Settings.paper(), Settings(seed=7, keep=0.9, flip=True)])
 def test_settings_survive_the_way_through_json(settings):
     assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
 
@@ -225,10 +243,24 @@ def test_no_image_is_rejected_where_questions_are_about_single_images(questions,
     assert rule.passes([0], np.zeros((1, 1))).all()
 
 
-def test_a_window_is_as_long_as_the_settings_say(make_item):
-    discovery = make_discovery(Settings(questions="least-sure", window=3))
+@pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "least-sure", "random"])
+def test_looks_are_as_far_apart_and_images_recent_as_long_as_the_settings_say(make_item, questions):
+    pool = make_discovery(Settings(questions=questions, look=3, recent=7)).pool
     due = []
-    for position in (1, 2, 3):
-        discovery.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=True))
-        due.append(discovery.is_due(position))
-    assert due == [False, False, True]
+    for position in range(1, 12):
+        pool.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0))
+        if pool.is_due(position):
+            due.append(position)
+            pool.looked(position)
+    assert due == [3, 6, 9]
+    assert [int(item.id) for item, _ in pool.given(11)] == [4, 5, 6, 7, 8, 9, 10, 11]
+
+
+def test_rejected_images_wait_in_a_buffer_of_the_size_that_the_settings_say(make_item):
+    pool = make_discovery(Settings(questions="rejected", buffer_size=2)).pool
+    due = []
+    for position in range(1, 6):
+        pool.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0))
+        due.append(pool.is_due(position))
+    assert due == [False, False, True, True, True]
+    assert [item.id for item in pool.items()] == ["1", "3", "5"]

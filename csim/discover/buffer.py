@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from csim.errors import SettingsError
-from csim.records import ClassId, Decision, Group, Item, ItemId, State, pack, unpack
+from csim.records import ClassId, Decision, Item, ItemId, Question, State, pack, unpack
 
 
 class Buffer:
@@ -49,11 +47,13 @@ class Buffer:
         """Return all candidates, oldest first."""
         return list(self._items.values())
 
-    def looked(self, position: int, groups: Sequence[Group]) -> None:
-        """Note that a look has led to questions: the images of a group wait for its answer elsewhere."""
-        for group in groups:
-            for item in group.members:
-                self._items.pop(item.id, None)
+    def looked(self, position: int) -> None:
+        """Do nothing: the next look is due when the buffer is full again."""
+
+    def asked(self, question: Question) -> None:
+        """Let go of a question's images: they wait for its answer elsewhere."""
+        for item in question.members:
+            self._items.pop(item.id, None)
 
     def leaving(self, position: int) -> list[Item]:
         """Return all that are left: the buffer is there to be emptied."""
@@ -67,6 +67,10 @@ class Buffer:
     def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
         """Return nothing: what was accepted is not here, and what waits has no class."""
         return []
+
+    def class_of(self, item_id: ItemId) -> ClassId | None:
+        """Return None: whoever is here waits."""
+        return None
 
     def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
         """Do nothing: what has a class is not here."""

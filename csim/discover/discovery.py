@@ -6,6 +6,7 @@ Images are kept as images and embedded when they are looked at, so that no vecto
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from csim.discover.purify import halve
 from csim.discover.representative import Representative
 from csim.discover.scene import Examples, Scene, Scores, Viewer
 from csim.records import (
+    Asked,
     ClassId,
     Decision,
     Encoder,
@@ -52,8 +54,12 @@ class Pool(Protocol):
         """Return the images that may be asked about, oldest first."""
         ...
 
-    def looked(self, position: int, groups: Sequence[Group]) -> None:
-        """Note that a look has led to questions."""
+    def looked(self, position: int) -> None:
+        """Note when the last look was."""
+        ...
+
+    def asked(self, question: Question) -> None:
+        """Let go of the images that wait for a question's answer."""
         ...
 
     def leaving(self, position: int) -> list[Item]:
@@ -66,6 +72,10 @@ class Pool(Protocol):
 
     def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
         """Return the images whose class may still be revised at `position`, and the class of each."""
+        ...
+
+    def class_of(self, item_id: ItemId) -> ClassId | None:
+        """Return the class that an image here has been given, None if it waits."""
         ...
 
     def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
@@ -95,9 +105,9 @@ class Discovery:
         """Return at most `most` groups to ask about, and the images that belong to pending questions, by question."""
         scene = Scene(self.pool.items(), gallery, head, store)
         asked = [question.representative for question in pending]
-        found = self._choice.choose(scene, most, asked) if len(scene) and most else Found([], [])
+        found = self._choice.choose(scene, most, asked) if len(scene) and (most or asked) else Found([], [])
         groups = [self._group(scene, pick) for pick in found.picks]
-        self.pool.looked(position, groups)
+        self.pool.looked(position)
         joined = zip(pending, found.joined, strict=False)  # a choice that knows no groups joins nothing
         return groups, {question.id: [scene.items[m] for m in members] for question, members in joined if len(members)}
 
@@ -108,13 +118,25 @@ class Discovery:
         cuts = [np.array([place[item_id] for item_id in part]) for part in parts] or halve(vectors)
         return [self._form(members, vectors, cut) for cut in cuts]
 
-    def note(self, events: Sequence[Event]) -> None:
-        """See which images have another class now."""
+    def note(self, events: Sequence[Event]) -> list[Event]:
+        """See who is asked about and who has another class now; return the events with what each image had before.
+
+        Whoever takes back an answer cannot know that an image has been given another class since.
+        """
+        noted: list[Event] = []
         for event in events:
-            if isinstance(event, Labelled):
+            if isinstance(event, Asked):
+                self.pool.asked(event.question)
+            elif isinstance(event, Labelled):
                 self.pool.give(event.item_id, event.class_id)
-            elif isinstance(event, Revised):
+            elif isinstance(event, Revised) and event.item_id in self.pool:
+                now = self.pool.class_of(event.item_id)
+                if now == event.after or (event.after is None and now != event.before):
+                    continue
+                event = replace(event, before=now)
                 self.pool.give(event.item_id, event.after)
+            noted.append(event)
+        return noted
 
     def state(self) -> State:
         """Return the images and the state of chance."""

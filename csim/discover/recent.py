@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from csim.errors import SettingsError
-from csim.records import ClassId, Decision, Group, Item, ItemId, State, pack, unpack
+from csim.records import ClassId, Decision, Item, ItemId, Question, State, pack, unpack
 
 
 @dataclass
@@ -57,11 +56,13 @@ class Recent:
         """Return all images that may be asked about, oldest first."""
         return [entry.item for entry in self._entries.values()]
 
-    def looked(self, position: int, groups: Sequence[Group]) -> None:
-        """Note that a look has led to questions: an image that is asked about waits for its answer elsewhere."""
+    def looked(self, position: int) -> None:
+        """Note when the last look was."""
         self._last_look = position
-        for group in groups:
-            self._entries.pop(group.representative.id, None)
+
+    def asked(self, question: Question) -> None:
+        """Let go of the image that a question shows: it waits for its answer elsewhere."""
+        self._entries.pop(question.representative.id, None)
 
     def leaving(self, position: int) -> list[Item]:
         """Return images without a class that are too old to wait longer; all old ones are forgotten."""
@@ -81,6 +82,10 @@ class Recent:
             for entry in self._entries.values()
             if position - entry.item.position <= self.size
         ]
+
+    def class_of(self, item_id: ItemId) -> ClassId | None:
+        """Return the class that an image here has been given, None if it waits."""
+        return self._entries[item_id].class_id
 
     def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
         """Note that an image has another class now."""

@@ -126,6 +126,54 @@ def test_an_image_in_a_split_question_and_its_part_is_held_until_both_are_gone()
     assert "b" in ledger
 
 
+def item(item_id: str) -> Item:
+    return group(item_id).representative
+
+
+def test_images_join_an_open_question_once_each_behind_its_members():
+    ledger = ledger_with(group("a", "b"), group("c"))
+    assert [joined.id for joined in ledger.join(1, [item("x"), item("a"), item("y")])] == ["x", "y"]
+    assert ledger.join(1, [item("y"), item("x")]) == []
+    question = ledger.question(1)
+    assert [member.id for member in question.members] == ["a", "b", "x", "y"]
+    assert (question.id, question.position, question.representative.id) == (1, 5, "b")
+    assert question.guesses == ((0, 0.7), (1, 0.1))
+    assert [member.id for member in ledger.question(2).members] == ["c"]
+
+
+def test_a_question_that_nobody_asked_cannot_be_joined():
+    with pytest.raises(QuestionError, match="no question has the id 7"):
+        ledger_with(group("a")).join(7, [item("x")])
+
+
+def test_images_that_joined_need_room_as_the_others_do_and_leave_with_their_question():
+    ledger = ledger_with(group("a"), group("b"), size=3)
+    ledger.join(1, [item("x"), item("y")])
+    assert "x" in ledger
+    assert ledger.expire() == [1]
+    assert "x" not in ledger
+    assert "b" in ledger
+
+
+def test_an_image_may_belong_to_two_questions_and_is_held_until_both_are_gone():
+    ledger = ledger_with(group("a"), group("b"), size=3)
+    ledger.join(1, [item("b")])
+    ledger.open([group("c")], [()], position=9)
+    assert ledger.expire() == [1]
+    assert "b" in ledger
+    assert "a" not in ledger
+
+
+def test_who_joined_is_settled_saved_and_split_with_the_rest():
+    ledger, again = ledger_with(group("a", "b")), Ledger(100)
+    ledger.join(1, [item("x")])
+    ledger.check([Split(1, (("a", "x"), ("b",)))])
+    again.restore(ledger.state())
+    assert again.questions() == ledger.questions()
+    assert [member.id for member in again.settle(1, 0).members] == ["a", "b", "x"]
+    assert "x" in again
+
+
 def test_state_survives_a_round_trip():
     ledger = ledger_with(group("a", "b"), group("c"), group("d"))
     ledger.settle(1, 4)

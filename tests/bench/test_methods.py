@@ -10,7 +10,10 @@ from csim.errors import InputError, SettingsError
 from csim.metrics.figures import summarise
 from csim.settings import Settings
 
-SMALL = {"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 2, "buffer_size": 20, "update_size": 5}
+SMALL = {
+    **{"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 2, "update_steps": 5},
+    **{"look": 20, "buffer_size": 20, "update_size": 5},
+}
 
 
 def test_two_methods_are_the_presets():
@@ -33,7 +36,7 @@ def test_seed_budget_and_changes_reach_the_settings_and_nothing_else_moves(metho
 
 
 def test_without_a_budget_the_method_keeps_its_own():
-    assert settings_of("default", seed=0, changes={}).budget == 1
+    assert settings_of("default", seed=0, changes={}).budget == Settings().budget
     assert settings_of("random", seed=0, budget=0, changes={}).budget == 0
 
 
@@ -75,7 +78,7 @@ def test_a_method_is_opened_with_its_settings_and_tells_every_event():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_and_keeps_to_its_budget(method):
     stream = paper_stream(few_digits(), known_share=0.3, seed=1)
-    done = run(stream, open_with(settings_of(method, seed=1, budget=0.1, changes=SMALL | {"window": 20})))
+    done = run(stream, open_with(settings_of(method, seed=1, budget=0.1, changes=SMALL)))
     figures = summarise(done.events, done.truth)
     assert 0 < figures.labels_percent <= 10
     assert figures.images == len(stream.images)

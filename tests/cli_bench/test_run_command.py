@@ -25,7 +25,10 @@ from csim.bench.run import run
 from csim.cli.main import app
 from csim.metrics.figures import summarise
 
-SMALL = {"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 2, "buffer_size": 20, "update_size": 5}
+SMALL = {
+    **{"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 2, "update_steps": 5},
+    **{"look": 20, "buffer_size": 20, "update_size": 5},
+}
 PERCENTS = ("accuracy", "accuracy_at_arrival", "accuracy_unasked", "labels_percent", "m_new", "f_new")
 OTHERS = ("forgetting", "seconds_training", "images_per_second", "peak_memory_mb", "classes_learned")
 PATIENCE = 300  # seconds that a busy machine may take
@@ -85,7 +88,7 @@ def test_the_last_line_tells_the_figures_of_the_run(bench_run, tmp_path):
 
 
 def test_several_seeds_give_means_and_each_run(bench_run, tmp_path):
-    words = ["random", "digits", "--thin", 6, *settings(window=50), "--out", tmp_path, "--json", "--jobs", 1]
+    words = ["random", "digits", "--thin", 6, *settings(look=50), "--out", tmp_path, "--json", "--jobs", 1]
     told = last_line(bench_run(*words, "--seed", 0, "--seed", 1, "--seed", 0, "--seed", 3))
     assert [each["seed"] for each in told["runs"]] == [0, 1, 3]
     for name in PERCENTS + OTHERS:
@@ -103,11 +106,11 @@ def test_a_share_that_leaves_one_new_class_is_enough(bench_run, tmp_path):
 
 
 def test_changed_settings_are_read_as_what_they_are(bench_run, tmp_path):
-    words = settings(warm_start="true", mining="batch-hard", margin="0.5", beta="1e-3")
+    words = settings(flip="true", mining="batch-hard", margin="0.5", beta="1e-3")
     assert bench_run("default", "digits", "--thin", 12, *words, "--out", tmp_path).exit_code == 0
     found = json.loads(next((tmp_path / "runs").iterdir()).read_text())["settings"]
-    changed = {name: found[name] for name in ("warm_start", "mining", "margin", "beta", "epochs")}
-    assert changed == {"warm_start": True, "mining": "batch-hard", "margin": 0.5, "beta": 0.001, "epochs": 2}
+    changed = {name: found[name] for name in ("flip", "mining", "margin", "beta", "epochs")}
+    assert changed == {"flip": True, "mining": "batch-hard", "margin": 0.5, "beta": 0.001, "epochs": 2}
 
 
 @pytest.fixture
@@ -174,7 +177,10 @@ REFUSED = {
     "epochs of a list": (["default", "digits", "--set", "epochs=[1]"], ["epochs must be a whole number", "[1]"]),
     "empty epochs": (["default", "digits", "--set", "epochs="], ["epochs must be a whole number", "''"]),
     "seed as a setting": (["default", "digits", "--set", "seed=1"], ["seed must not be among", "--seed"]),
-    "two settings at odds": (["default", "digits", "--set", "update_size=500"], ["less than store_size (200)", "500"]),
+    "two settings at odds": (
+        ["default", "digits", "--set", "update_size=1000"],
+        ["less than store_size (1000)", "1000"],
+    ),
     "no data folder": (["default", "mnist"], ["set CSIM_DATA to their folder, or pass --data-dir"]),
     "own images nowhere": (["default", "mine", "--data", "nowhere.npz"], ["nowhere.npz does not exist", ".npz with"]),
     "own images of no kind": (["default", "mine", "--data", "notes.txt"], ["notes.txt is neither", ".npz with"]),
@@ -281,7 +287,7 @@ def read_some(terminal):
         return ""
 
 
-KILLED = ["default", "digits", "--set", "buffer_size=40", "--set", "update_size=10", "--set", "epochs=4"]
+KILLED = ["default", "digits", "--set", "look=50", "--set", "epochs=4"]
 SEEDS = ["--seed", 0, "--seed", 1]
 
 

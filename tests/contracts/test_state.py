@@ -31,7 +31,7 @@ def fill_buffer(buffer, start=1):
 def fill_recent(recent, start=1):
     for item in make_items(5, start):
         recent.add(item, Decision(item.position % 2, 0.9, is_accepted=item.position % 3 > 0))
-    recent.looked(start + 4, [])
+    recent.looked(start + 4)
 
 
 def look_at_recent(recent):

@@ -3,7 +3,7 @@ import pytest
 
 from csim.discover.buffer import Buffer
 from csim.errors import SettingsError
-from csim.records import Decision, Group
+from csim.records import Decision, Question
 
 REJECTED = Decision(0, 0.2, is_accepted=False)
 ACCEPTED = Decision(0, 0.9, is_accepted=True)
@@ -71,10 +71,10 @@ def fill(buffer, make_item, names="dabc"):
 def test_all_images_of_a_group_wait_for_its_answer_elsewhere(make_item):
     buffer = Buffer(size=5)
     first, second, third, fourth = fill(buffer, make_item)
-    buffer.looked(9, [Group((second, fourth), second, np.zeros(2))])
+    buffer.asked(Question(1, 9, second, (second, fourth)))
     assert buffer.items() == [first, third]
     assert "a" not in buffer
-    buffer.looked(9, [Group((third, second), third, np.zeros(2))])  # what has left is passed over
+    buffer.asked(Question(2, 9, third, (third, second)))  # what has left is passed over
     assert buffer.items() == [first]
 
 

@@ -12,7 +12,7 @@ from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
 from csim.embed.gallery import Gallery
-from csim.records import Accepted, Decision, Labelled, Question, Revised, Views
+from csim.records import Accepted, Asked, Decision, Labelled, Question, Revised, Views
 from csim.store.class_store import ClassStore
 from csim.store.eviction import ProtectTold
 
@@ -68,7 +68,7 @@ def fill(discovery, make_item, shades, start=1):
 
 
 def find(discovery, most=MANY, encoder=None, position=9, pending=(), store=None, head=None):
-    return discovery.find(
+    groups, joined = discovery.find(
         Gallery(encoder or Shades()),
         head or head_of(),
         store or ClassStore(100, ProtectTold()),
@@ -76,6 +76,9 @@ def find(discovery, most=MANY, encoder=None, position=9, pending=(), store=None,
         position=position,
         pending=pending,
     )
+    questions = [Question(place, position, group.representative, group.members) for place, group in enumerate(groups)]
+    discovery.note([Asked(position, question) for question in questions])
+    return groups, joined
 
 
 def groups_of(discovery, most=MANY, **options):

@@ -1,13 +1,12 @@
 import json
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from csim.discover.recent import Recent
 from csim.errors import SettingsError
-from csim.records import Decision, Group
+from csim.records import Decision, Question
 
 
 def accepted(class_id):
@@ -33,8 +32,8 @@ def given_by_id(recent, position=0):
     return {item.id: class_id for item, class_id in recent.given(position)}
 
 
-def group_of(representative, *others):
-    return Group((representative, *others), representative, np.zeros(2))
+def question_about(representative, *others):
+    return Question(1, 4, representative, (representative, *others))
 
 
 def test_accepted_and_rejected_images_are_kept_alike_oldest_first(make_item):
@@ -61,27 +60,28 @@ def test_it_is_time_to_look_every_so_many_arrivals(make_item, every):
         fill(recent, make_item, [3], start=position)
         if recent.is_due(position):
             looks.append(position)
-            recent.looked(position, [])
+            recent.looked(position)
     assert looks == list(range(every, 31, every))
 
 
 def test_a_look_that_came_late_counts_from_when_it_came():
     recent = Recent(100, 10)
-    recent.looked(14, [])
+    recent.looked(14)
     assert [position for position in range(14, 40) if recent.is_due(position)] == list(range(24, 40))
 
 
 def test_only_the_image_that_is_asked_about_waits_for_its_answer_elsewhere(make_item):
     recent = Recent(10, 5)
     first, second, third, fourth = fill(recent, make_item, [3, None, None, 7])
-    recent.looked(4, [group_of(second, third), group_of(fourth)])
+    recent.asked(question_about(second, third))
+    recent.asked(question_about(fourth))
     assert recent.items() == [first, third]
 
 
-def test_a_group_of_images_that_have_left_is_passed_over(make_item):
+def test_a_question_about_an_image_that_has_left_is_passed_over(make_item):
     recent = Recent(10, 5)
     items = fill(recent, make_item, [3])
-    recent.looked(1, [group_of(make_item("gone", 0))])
+    recent.asked(question_about(make_item("gone", 0)))
     assert recent.items() == items
 
 
@@ -118,7 +118,7 @@ def test_memory_does_not_grow_with_the_stream(make_item):
         fill(recent, make_item, [position % 3 or None], start=position)
         most = max(most, len(recent))
         if recent.is_due(position):
-            recent.looked(position, [])
+            recent.looked(position)
             recent.leaving(position)
     assert most <= 50
 
@@ -144,7 +144,7 @@ def test_what_it_returns_is_the_callers_own(make_item):
 def test_images_classes_and_looks_survive_a_restore(make_item, count):
     recent, other = Recent(10, 5), Recent(10, 5)
     fill(recent, make_item, [3, None, 7, 0, None, 3][:count])
-    recent.looked(4, [])
+    recent.looked(4)
     fill(other, make_item, [1, 1], start=90)
     state = recent.state()
     json.dumps([state["class_ids"], state["last_look"], state["items"]["ids"], state["items"]["positions"]])
@@ -159,7 +159,7 @@ def test_a_state_does_not_change_with_the_images(make_item):
     (item,) = fill(recent, make_item, [3])
     state = recent.state()
     recent.give("1", 7)
-    recent.looked(9, [])
+    recent.looked(9)
     fill(recent, make_item, [3], start=2)
     item.image[:] = 99
     assert (state["class_ids"], state["last_look"], state["items"]["ids"]) == ([3], 0, ["1"])

@@ -1,12 +1,13 @@
 """Logs drawn at random that hold every kind of event, in an order that the engine could have given.
 
-Answers come late, classes are renamed, merged and removed, and labels also
-change by means other than an answer. Positions never fall.
+Answers come late, images join open questions, classes are renamed, merged and removed, and labels also change by means
+other than an answer. Positions never fall.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from csim.records import (
     Expired,
     Item,
     Job,
+    Joined,
     Labelled,
     Question,
     Rejected,
@@ -37,6 +39,7 @@ PIXELS = np.zeros((2, 2), np.uint8)
 
 RATES = {  # the chance of each act after each image
     "ask": 0.5,
+    "join": 0.1,
     "answer": 0.5,
     "correct": 0.2,
     "undo": 0.2,
@@ -65,8 +68,12 @@ def random_log(
 
 def asked(position: int, question_id: int, *ids: str) -> Asked:
     """Return a question about the images of some ids, the first of which stands for them."""
-    members = tuple(Item(item_id, int(item_id), PIXELS) for item_id in ids)
+    members = tuple(map(_item, ids))
     return Asked(position, Question(question_id, position, members[0], members))
+
+
+def _item(item_id: str) -> Item:
+    return Item(item_id, int(item_id), PIXELS)
 
 
 class _Stream:
@@ -106,6 +113,15 @@ class _Stream:
             count = int(self.rng.integers(1, 5))
             self._open(self.waiting[:count])
             del self.waiting[:count]
+
+    def join(self):
+        """Let images that came lately become members of an open question, whether they wait or not."""
+        if question := self._take(self.open):
+            here = {item.id for item in question.members}
+            if later := [item_id for item_id in self.ids[-3:] if item_id not in here]:
+                self._log(Joined, question.id, tuple(later))
+                question = replace(question, members=(*question.members, *map(_item, later)))
+            self.open.append(question)
 
     def answer(self):
         if question := self._take(self.open):
@@ -157,7 +173,7 @@ class _Stream:
     def retrain(self):
         self.models += 1
         self.learned = tuple(self.living)
-        self._log(TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64)))
+        self._log(TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64), np.zeros(0, bool)))
         self._log(Retrained, self.models, self.learned)
 
     def rename(self):

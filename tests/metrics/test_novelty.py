@@ -98,6 +98,7 @@ def plain_figures(events, truth, within):
 def test_all_figures_of_a_drawn_log_are_those_counted_plainly(seed, within):
     events, truth = random_log(seed)
     n = plain_figures(events, truth, within)
+    n |= {name: max(n[name], 1) for name in ("novel", "known", "ever", "start")}  # a share of nothing is 0
     expected = Novelty(
         m_new=n["m"] / n["novel"],
         f_new=n["f"] / n["known"],

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from metrics.random_log import random_log
 
-from csim.records import Accepted, Asked, Event, Labelled, Rejected, Retrained, Revised
+from csim.records import Accepted, Asked, Event, Joined, Labelled, Rejected, Retrained, Revised
 
 SEEDS = range(10)
 
@@ -36,7 +36,12 @@ def test_what_is_answered_or_revised_has_been_seen(seed):
     for place, event in enumerate(events):
         if isinstance(event, Labelled):
             before = [own.question for own in events[:place] if isinstance(own, Asked)]
-            assert any(event.item_id in {item.id for item in own.members} for own in before)
+            members = {item.id for question in before for item in question.members if question.id == event.question_id}
+            for own in events[:place]:
+                members |= (
+                    set(own.item_ids) if isinstance(own, Joined) and own.question_id == event.question_id else set()
+                )
+            assert event.item_id in members
         elif isinstance(event, Revised) and event.item_id != "warm-up 1":
             assert any(getattr(own, "item_id", None) == event.item_id for own in events[:place])
 

@@ -2,15 +2,16 @@
 
 import pytest
 from bench.tables.hand_results import SMALL, assert_tidy, column, hand_results, legend_texts
-from bench.tables.test_parameters import by_hand
+from bench.tables.test_parameters import DEFAULT, PAPER, by_hand
 
-from csim.bench.methods import METHODS
+from csim.bench.methods import METHODS, settings_of
 from csim.bench.tables import convolution, stream
 from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(convolution.cases(PLAN))
 SHEET = convolution.make(RESULTS, PLAN)
+LAYERS = {method: settings_of(method, seed=0, changes={}).conv_layers for method in METHODS}
 REPORTED = ("reported accuracy %", "reported M_new %", "reported F_new %", "reported training min")
 
 
@@ -25,8 +26,8 @@ def test_every_method_runs_with_each_number_of_layers_on_fashion_mnist():
 @pytest.mark.parametrize("plan", [Plan(), Plan().quick(), Plan(known_share=0.5, thin=1)])
 def test_runs_with_a_method_s_own_number_of_layers_are_the_stream_table_s(plan):
     finished = {case.name for case in stream.cases(plan)}
-    own = [case for case in convolution.cases(plan) if case.settings.conv_layers == 1]
-    assert own
+    own = [case for case in convolution.cases(plan) if case.settings.conv_layers == LAYERS[case.method]]
+    assert len(own) == len(METHODS) * len(plan.seeds)
     assert all(case.name in finished for case in own)
 
 
@@ -39,7 +40,8 @@ def test_rows_hold_the_figures_of_their_run():
         assert row["M_new %"] == result.figures["m_new"]
         assert row["F_new %"] == result.figures["f_new"]
         assert row["training s"] == result.figures["seconds_training"]
-        assert row["parameters"] == by_hand(200, layers=row["conv layers"])
+        own = PAPER if result.method == "paper" else DEFAULT
+        assert row["parameters"] == by_hand(200, layers=row["conv layers"], **own)
 
 
 def test_reported_columns_are_the_paper_s():

@@ -8,23 +8,29 @@ from csim.build import make_body
 from csim.embed.network import OpenWorldNetwork
 from csim.settings import Settings
 
+PAPER, DEFAULT = {"channels": 20, "kernel": 5, "norms": 0}, {"channels": 16, "kernel": 3, "norms": 2}
 
-def by_hand(n, *, layers, channels=20, side=28, size=200, classes=10):
-    """Return the sum over layers: inputs times outputs, and a bias per output."""
-    total, depth = 0, 1
+
+def by_hand(n, *, layers, channels=20, kernel=5, norms=0):
+    """Return the sum over layers: inputs times outputs, a bias per output, and `norms` to normalise each by.
+
+    Images of 28×28, vectors of 200 numbers, ten classes.
+    """
+    total, depth, side = 0, 1, 28
     for _ in range(layers):
-        total += depth * channels * 5 * 5 + channels
-        depth, side = channels, side // 2
-    total += depth * side * side * n + n
-    total += n * size + size
-    return total + size * classes + classes + 1  # the last: the one-vs-rest layer's scale
+        total += depth * channels * kernel * kernel + (1 + norms) * channels
+        depth, channels, side = channels, 2 * channels, side // 2
+    total += depth * side * side * n + (1 + norms) * n
+    total += n * 200 + 200
+    return total + 200 * 10 + 10 + 1  # the last: the one-vs-rest layer's scale
 
 
 @pytest.mark.parametrize("layers", [0, 1, 2])
 @pytest.mark.parametrize("n", [25, 200, 400])
-def test_the_count_is_the_sum_over_layers(n, layers):
-    settings = Settings.paper(hidden_units=n, conv_layers=layers)
-    assert count_parameters(settings, [28, 28], 10) == by_hand(n, layers=layers)
+@pytest.mark.parametrize(("preset", "own"), [(Settings.paper, PAPER), (Settings, DEFAULT)])
+def test_the_count_is_the_sum_over_layers(n, layers, preset, own):
+    settings = preset(hidden_units=n, conv_layers=layers)
+    assert count_parameters(settings, [28, 28], 10) == by_hand(n, layers=layers, **own)
 
 
 def test_the_count_is_that_of_a_real_network_and_draws_nothing():
@@ -32,4 +38,5 @@ def test_the_count_is_that_of_a_real_network_and_draws_nothing():
     count = count_parameters(settings, (32, 32, 3), 47)
     assert torch.equal(torch.get_rng_state(), before)
     network = OpenWorldNetwork(make_body(settings, (32, 32, 3)), range(47))
-    assert count == sum(array.size for array in network.arrays().values())
+    kept = {name for name, _ in network.named_buffers()}  # what normalising has seen: no weights
+    assert count == sum(array.size for name, array in network.arrays().items() if name not in kept)

@@ -69,7 +69,9 @@ def test_the_paper_reports_on_three_tenths_known_alone():
         (Plan(thin=100, seeds=(4,)), "-thin100", "--thin 100 --seed 4"),
         (Plan(thin=50).quick(), "-thin50-quick", "--quick --thin 50 --seed 0"),
         (Plan(known_share=0.5, seeds=(1,)), "-r0.5", "--r 0.5 --seed 1"),
-        (Plan(data=("mnist",), methods=("random",), seeds=(1,)), "", "--dataset mnist --method random --seed 1"),
+        (Plan(data=("mnist",), methods=("random",), seeds=(1,)), "-mnist", "--dataset mnist --method random --seed 1"),
+        (Plan(data=("mnist", "digits"), seeds=(1,)), "", "--dataset mnist --dataset digits --seed 1"),
+        (Plan(data=("digits",), thin=1, seeds=(1,)), "-digits-whole", "--dataset digits --thin 1 --seed 1"),
     ],
 )
 def test_files_and_options_tell_what_is_not_usual(plan, suffix, options):

@@ -44,9 +44,9 @@ def test_a_table_does_not_depend_on_the_order_of_its_results_but_by_rows(table):
 def test_the_picture_can_be_read_at_its_own_size(tmp_path):
     sheet = stream.make(hand_results(stream.cases(PLAN)), PLAN)
     sheet.write(tmp_path)
-    with Image.open(tmp_path / "stream.png") as image:
+    with Image.open(tmp_path / "stream-mnist.png") as image:
         assert image.size == pytest.approx(sheet.picture.get_size_inches() * 150, abs=1)
-    assert "<text" in (tmp_path / "stream.svg").read_text(encoding="utf-8")  # words stay words
+    assert "<text" in (tmp_path / "stream-mnist.svg").read_text(encoding="utf-8")  # words stay words
 
 
 def test_without_a_picture_there_are_two_files(tmp_path):

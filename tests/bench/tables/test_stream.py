@@ -49,7 +49,7 @@ def test_for_another_r_the_paper_reports_nothing():
     sheet = stream.make(hand_results(stream.cases(plan)), plan)
     assert column(sheet.table, "reported accuracy %") == [""]
     assert legend_texts(sheet.picture) == ["paper"]
-    assert sheet.table.name == "stream-r0.5"
+    assert sheet.table.name == "stream-mnist-r0.5"
 
 
 def test_the_table_says_how_it_is_made_and_what_was_thinned():

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from csim.bench.datasets.digits import digits
 from csim.bench.processes import one_thread
-from csim.bench.tables import beta, closed_set, mining, presets, speed
+from csim.bench.tables import beta, closed_set, mining, speed
 from csim.bench.tables.cases import measure_all
 from csim.bench.tables.samples import cut
 from csim.embed.losses import log_distance_matrix
@@ -117,19 +117,3 @@ def test_a_race_takes_turns():
     turns = []
     speed.race(lambda: turns.append("ours"), lambda: turns.append("other"), rounds=3)
     assert turns == ["ours", "other"] * 3
-
-
-def test_presets_change_one_setting_at_a_time_as_the_paper_has_it():
-    settings = Settings(buffer_size=40, update_size=10, epochs=2, hidden_units=32, embedding_size=16)
-    table = presets.make(digits(), settings=settings, seeds=[3])
-    changed = [row["changed"] for row in table.rows]
-    assert changed[0] == "nothing"
-    for name, value in presets.differences().items():
-        assert f"{name}={value}" in changed
-        assert getattr(Settings.paper(), name) == value != getattr(Settings(), name)
-    assert set(presets.differences()) == {
-        "scale", "beta", "class_loss", "batches", "alpha", "grouping", "min_points", "representative", "eviction",
-        "update_labels",
-    }  # fmt: skip
-    assert all(0 <= row["labels %"] < 100 and 0 < row["accuracy %"] <= 100 for row in table.rows)
-    assert len({row["labels %"] for row in table.rows}) > 4

@@ -28,7 +28,7 @@ def test_the_runs_are_the_papers_on_whole_streams_of_fashion_mnist():
 @pytest.mark.parametrize(("heading", "figure"), [("accuracy %", "accuracy"), ("rejected novel %", "rejected_novel")])
 def test_each_change_has_the_figures_of_its_runs(heading, figure):
     for change in tuning.TRIED:
-        words = ", ".join(f"{name}={value}" for name, value in change.items()) or "nothing"
+        words = ", ".join(f"{name}={value}" for name, value in sorted(change.items())) or "nothing"
         own = [r.figures[figure] for r in RESULTS if r.content["case"]["changes"] == change]
         assert len(own) == 2
         assert column(TABLE, heading, changed=words) == own
