@@ -2,15 +2,15 @@
 
 How an image travels:
 
-    source → embed → accept or reject → buffer → purify → ask → store → retrain
+    source → embed → accept or reject → discover → ask → store → retrain
 
 1. `sources`   images come in, from arrays, data sets or folders.
 2. `embed`     a network turns each into a vector of unit length.
 3. `decide`    the vector is given a class, or rejected because it is like none.
-4. `discover`  rejected images wait, and fall into groups.
+4. `discover`  among the recent images, what is new or in doubt falls into groups.
 5. `ask`       a person is asked one question per group.
 6. `store`     the answer labels the group; a bounded number of images per class is kept.
-7. `retrain`   when a new class has enough of them, a new model learns it.
+7. `retrain`   a new model learns from them, and the recent images are decided about anew.
 
 `engine` puts the stages in order, `build` makes them from `Settings`, `StreamClassifier` is the face of it all.
 """

@@ -82,6 +82,6 @@ def test_the_map_of_the_flow_is_the_same_in_its_three_places():
     readme, package = (ROOT / "README.md").read_text(), (ROOT / "csim/__init__.py").read_text()
     assert [readme.index(f"(csim/{stage})") for stage in stages] == sorted(readme.index(f"(csim/{s})") for s in stages)
     assert [package.index(f"`{stage}`") for stage in stages] == sorted(package.index(f"`{s}`") for s in stages)
-    flow = "source → embed → accept or reject → buffer → purify → ask → store → retrain"
+    flow = "source → embed → accept or reject → discover → ask → store → retrain"
     assert flow in package
     assert flow in (ROOT / "csim/engine.py").read_text()

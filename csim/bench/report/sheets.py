@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from csim.bench.datasets.catalogue import NAMES
 from csim.bench.tables.plan import ordinal
 from csim.errors import InputError
 
@@ -99,9 +100,13 @@ def variant(name: str) -> str:
 
     >>> variant("stream-r0.5-quick"), variant("novelty-whole"), variant("stream-thin3"), variant("stream")
     ('r = 0.5, a quick look', 'whole streams', 'every 3rd image', '')
+    >>> variant("label-curve-emnist-47-quick")
+    'emnist-47, a quick look'
     """
-    words = name.removeprefix(base(name)).strip("-").split("-")
-    return ", ".join(_in_words(word) for word in words if word)
+    rest = name.removeprefix(base(name)).removeprefix("-")
+    data = next((own for own in NAMES if f"{rest}-".startswith(f"{own}-")), "")
+    words = rest.removeprefix(data).strip("-").split("-")
+    return ", ".join([*filter(None, [data]), *(_in_words(word) for word in words if word)])
 
 
 def _in_words(word: str) -> str:

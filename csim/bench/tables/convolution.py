@@ -3,9 +3,9 @@
     csim bench convolution           # every 5th image, seeds 0-2: about 10 minutes on two cores
     csim bench convolution --quick   # a look in a few minutes
 
-One layer is what every method has, so those runs are the stream table's. The paper gains 4 points of accuracy from the
-first layer and nothing from the second. Expect training to take several times as long with one layer as with none; a
-second adds less, for it works on a quarter of the pixels.
+`paper` has one layer and the others two, so those runs are the stream table's. The paper gains 4 points of accuracy
+from the first layer and nothing from the second. Expect training to take several times as long with one layer as with
+none; a second adds less, for it works on a quarter of the pixels.
 """
 
 from __future__ import annotations
