@@ -71,7 +71,7 @@ def test_a_run_is_shown_and_left_on_disk(bench_run, tmp_path):
 
 def test_the_last_line_tells_the_figures_of_the_run(bench_run, tmp_path):
     words = ["--thin", 6, "--r", 0.5, "--seed", 2, "--delay", 20, "--wrong", 0.1, "--scenario", "together"]
-    told = last_line(bench_run("paper", "digits", *words, *settings(), "--budget", 0.2, "--out", tmp_path, "--json"))
+    told = last_line(bench_run("paper", "digits", *words, *settings(), "--budget", "20/100", "--out", tmp_path, "--json"))
     for name in PERCENTS + OTHERS:
         assert isinstance(told[name], int | float), name
     assert all(0 <= told[name] <= 100 for name in PERCENTS)
@@ -157,8 +157,10 @@ REFUSED = {
     "r of 0.05": (["default", "digits", "--r", "0.05"], ["at least 2 known", "got 0.05", "10 classes choose 0.2"]),
     "r of nan": (["default", "digits", "--r", "nan"], ["at least 2 known", "got nan"]),
     "r of letters": (["default", "digits", "--r", "abc"], ["--r must be a number", "'abc'"]),
-    "budget of 2": (["default", "digits", "--budget", "2"], ["budget must lie between 0 and 1", "2.0"]),
-    "budget of letters": (["default", "digits", "--budget", "x"], ["--budget must be a number", "'x'"]),
+    "budget of 2": (["default", "digits", "--budget", "2"], ["--budget must lie between 0 and 1", "'2'"]),
+    "budget of letters": (["default", "digits", "--budget", "x"], ["--budget must lie between 0 and 1", "'x'"]),
+    "three questions for two images": (["default", "digits", "--budget", "3/2"], ["20/1000", "'3/2'"]),
+    "budget per no images": (["default", "digits", "--budget", "3/0"], ["20/1000", "'3/0'"]),
     "thin of 0": (["default", "digits", "--thin", "0"], ["--thin must be a whole number, 1 or more", "'0'"]),
     "thin of 1.5": (["default", "digits", "--thin", "1.5"], ["--thin must be a whole number", "'1.5'"]),
     "thin of 300": (["default", "digits", "--thin", "300"], ["every class must have at least 2 images"]),

@@ -46,6 +46,19 @@ def number(option: str, kind: type[Number], *, least: int | None = None) -> Call
     return read
 
 
+def share(text: str) -> float:
+    """Read a share of the stream: 0.02, or 20/1000 for so many per so many images."""
+    count, _, images = text.partition("/")
+    try:
+        value = float(count) / float(images or 1)
+    except (ValueError, ZeroDivisionError):
+        value = -1.0
+    if 0 <= value <= 1:
+        return value
+    typer.echo(f"csim: --budget must lie between 0 and 1, as 0.02 or 20/1000; got {text!r}", err=True)
+    raise typer.Exit(2)
+
+
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder of the data sets; the variable CSIM_DATA if not given.")
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following, number
+from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following, number, share
 from csim.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ Thin = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(parser=number("--budget", float), help="Questions per image, 0 to 1; the method's own if not given."),
+    typer.Option(parser=share, help="Questions per image: 0.02, or 20/1000. The method's own if not given."),
 ]
 Scenario = Annotated[str, typer.Option(help="paper, together, returning, long-tail or drift.")]
 Delay = Annotated[int, typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late.")]
