@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from csim.embed.encoder import CentredEncoder, NetworkEncoder, Seer, to_inputs
+from csim.embed.encoder import CentredEncoder, NetworkEncoder, to_inputs
+from csim.embed.gallery import Seer
 from csim.embed.network import Body, CentredBody, ConvBody, OpenWorldNetwork
 from csim.records import Encoder, Images, Model
 

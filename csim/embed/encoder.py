@@ -8,7 +8,6 @@ hand-made feature.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -19,14 +18,6 @@ from csim.errors import InputError
 from csim.records import Encoder, Floats, Images, Views
 
 _CHUNK = 256  # images per forward pass: larger ones gain nothing and leave holes in memory
-
-
-class Seer(Encoder, Protocol):
-    """An encoder that also tells what it saw on the way to the vectors."""
-
-    def look(self, images: Images) -> Views:
-        """Return vectors and features of images, at least one."""
-        ...
 
 
 class NetworkEncoder:

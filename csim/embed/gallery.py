@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from csim.embed.encoder import Seer
-from csim.records import Floats, Images, Item, ItemId, Views, stack
+from csim.records import Encoder, Floats, Images, Item, ItemId, Views, stack
 
 _ROOM = 20_000  # images remembered; more are looked at anew
+
+
+class Seer(Encoder, Protocol):
+    """An encoder that also tells what it saw on the way to the vectors."""
+
+    def look(self, images: Images) -> Views:
+        """Return vectors and features of images, at least one."""
+        ...
 
 
 class Gallery:
