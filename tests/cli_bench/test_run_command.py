@@ -71,7 +71,8 @@ def test_a_run_is_shown_and_left_on_disk(bench_run, tmp_path):
 
 def test_the_last_line_tells_the_figures_of_the_run(bench_run, tmp_path):
     words = ["--thin", 6, "--r", 0.5, "--seed", 2, "--delay", 20, "--wrong", 0.1, "--scenario", "together"]
-    told = last_line(bench_run("paper", "digits", *words, *settings(), "--budget", "20/100", "--out", tmp_path, "--json"))
+    words += [*settings(), "--budget", "20/100"]
+    told = last_line(bench_run("paper", "digits", *words, "--out", tmp_path, "--json"))
     for name in PERCENTS + OTHERS:
         assert isinstance(told[name], int | float), name
     assert all(0 <= told[name] <= 100 for name in PERCENTS)
