@@ -148,8 +148,9 @@ class StreamClassifier:
     def predict(self, images: object) -> npt.NDArray[np.object_]:
         """Return a name per image, None for unknown; changes nothing."""
         engine, names = self._engine, self._engine.dialogue.catalogue.names()
+        scores = self._scores(images)
         engine.refresh()
-        decisions = engine.head.decide(self._scores(images))
+        decisions = engine.head.decide(scores)
         given = [names[d.class_id] if d.is_accepted and d.class_id is not None else None for d in decisions]
         return np.array(given, object)
 

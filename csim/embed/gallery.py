@@ -9,6 +9,7 @@ import numpy as np
 
 from csim.records import Encoder, Floats, Images, Item, ItemId, Views, stack
 
+_Key = tuple[ItemId, int]
 _ROOM = 20_000  # images remembered; more are looked at anew
 
 
@@ -25,7 +26,7 @@ class Gallery:
 
     def __init__(self, encoder: Seer) -> None:
         self._encoder = encoder
-        self._seen: dict[ItemId, tuple[Floats, Floats]] = {}
+        self._seen: dict[_Key, tuple[Floats, Floats]] = {}
 
     def embed(self, images: Images) -> Floats:
         """Return one vector of unit length per image, (n, d); nothing is remembered."""
@@ -33,12 +34,16 @@ class Gallery:
 
     def views(self, items: Sequence[Item]) -> Views:
         """Return vectors and features of items, at least one."""
-        missing = [item for item in items if item.id not in self._seen]
+        missing = [item for item in items if _key(item) not in self._seen]
         if missing:
             seen = self._encoder.look(stack(missing))
             rows = zip(seen.vectors, seen.features, strict=True)
-            self._seen.update(zip((item.id for item in missing), rows, strict=True))
-        vectors, features = (np.stack(part) for part in zip(*(self._seen[item.id] for item in items), strict=True))
-        for item_id in list(self._seen)[: max(0, len(self._seen) - _ROOM)]:
-            del self._seen[item_id]
+            self._seen.update(zip(map(_key, missing), rows, strict=True))
+        vectors, features = (np.stack(part) for part in zip(*(self._seen[_key(item)] for item in items), strict=True))
+        for key in list(self._seen)[: max(0, len(self._seen) - _ROOM)]:
+            del self._seen[key]
         return Views(vectors, features)
+
+
+def _key(item: Item) -> _Key:
+    return item.id, item.position  # an id may come again when its image is long forgotten

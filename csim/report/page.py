@@ -159,8 +159,8 @@ def _stream(events: Sequence[Event], truth: Truth | None) -> str:
     }
     words = (
         f"Accuracy over the last {window} images. What fits no class at arrival is put aside, which counts as wrong "
-        "there, and gets its label when a question about its group is answered. Dotted uprights: a class appears; "
-        "green uprights: the model has learned one."
+        "there. Labels change when a question is answered, and when a later model looks at recent images a second time. "
+        "Dotted uprights: a class appears; green uprights: the model has learned one."
     )
     if len(ways) > MOST_LANES:
         words += f" Of {len(ways)} new classes the first {MOST_LANES} are drawn."

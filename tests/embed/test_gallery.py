@@ -3,7 +3,7 @@ import pytest
 
 from csim.embed import gallery as gallery_module
 from csim.embed.gallery import Gallery
-from csim.records import Views
+from csim.records import Item, Views
 
 
 class Counting:
@@ -50,6 +50,12 @@ def test_an_image_is_embedded_once(make_item):
     for shades in ([1, 2], [2, 3, 1], [3], [4, 2]):
         assert shades_of(gallery.views(make_items(make_item, shades))) == shades
     assert encoder.looked == [1, 2, 3, 4]
+
+
+def test_an_id_that_comes_again_is_another_image():
+    gallery = Gallery(Counting())
+    for position, shade in ((1, 7), (900, 8)):
+        assert shades_of(gallery.views([Item("again", position, np.full((8, 8), shade, np.uint8))])) == [shade]
 
 
 def test_an_item_may_come_twice_in_one_look(make_item):
