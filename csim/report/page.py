@@ -159,7 +159,7 @@ def _stream(events: Sequence[Event], truth: Truth | None) -> str:
     }
     words = (
         f"Accuracy over the last {window} images. What fits no class at arrival is put aside, which counts as wrong "
-        "there. Labels change when a question is answered, and when a later model looks at recent images a second time. "
+        "there. Labels change when a question is answered, and when a later model looks at recent images once more. "
         "Dotted uprights: a class appears; green uprights: the model has learned one."
     )
     if len(ways) > MOST_LANES:
