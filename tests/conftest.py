@@ -1,6 +1,11 @@
 """What several tests share. The folder stands on the path, so that tests can import modules beside this one."""
 
+import os
 from collections.abc import Callable
+
+# One thread, before anything is loaded that counts them: sums are then added in the same order on every machine, and
+# two threads do not wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
