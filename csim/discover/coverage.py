@@ -26,7 +26,7 @@ from csim.discover.scene import Scene
 from csim.records import Floats, Ints, Item
 
 _POOL = 5  # images that compete for a question: more look farther from the doubtful, fewer see no clusters
-_WORTH = 0.05  # the least weight that is worth a question
+_WORTH = 0.25  # the least weight that is worth a question; novelty of plainly known images reaches 0.2
 
 
 Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]

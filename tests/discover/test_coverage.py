@@ -65,13 +65,13 @@ def test_with_many_questions_each_image_is_asked_about_alone_the_heaviest_first(
     assert all(pick.members.tolist() == [pick.representative] for pick in found.picks)
     weights = weigh(MIXED)
     in_order = weights[asked(found)]
-    assert set(asked(found)) == set(np.flatnonzero(weights >= 0.05).tolist())
+    assert set(asked(found)) == set(np.flatnonzero(weights >= 0.25).tolist())
     assert in_order == pytest.approx(np.sort(in_order)[::-1], abs=1e-4)
 
 
 def test_with_many_questions_and_nothing_new_the_least_sure_comes_first():
     found = choose(DOUBTFUL[:3], 50)  # too few to be a new class
-    assert asked(found) == [1, 2, 0]
+    assert asked(found) == [1, 2]  # the doubt of 0 is not worth a question
 
 
 def test_with_one_question_the_middle_of_the_new_cluster_is_asked_about():
@@ -149,7 +149,7 @@ def test_an_answer_speaks_for_the_image_asked_about_even_among_its_doubles(sprea
 
 
 def test_by_doubt_alone_a_new_class_that_looks_known_is_passed_over():
-    assert set(asked(choose(MIXED, 500, weigh=doubtful))) == {80, 81, 82, 83}
+    assert set(asked(choose(MIXED, 500, weigh=doubtful))) == {81, 82}
     assert asked(choose(MIXED, 1, weigh=new_or_doubtful))[0] >= 84
 
 
