@@ -18,6 +18,7 @@ from csim.errors import InputError
 from csim.records import Encoder, Floats, Images, Views
 
 _CHUNK = 256  # images per forward pass: larger ones gain nothing and leave holes in memory
+_FEWEST = 4  # fewer are multiplied by other kernels, which round otherwise: an image would not always look the same
 
 
 class NetworkEncoder:
@@ -33,19 +34,23 @@ class NetworkEncoder:
         vectors = np.empty((len(images), self.size), np.float32)
         with torch.inference_mode():
             for start, inputs in self._chunks(images):
-                vectors[start : start + _CHUNK] = self._body(inputs).cpu().numpy()
+                part = vectors[start : start + _CHUNK]
+                part[:] = self._body(inputs)[: len(part)].cpu().numpy()
         return vectors
 
     def look(self, images: Images) -> Views:
         """Return vectors and features of images, at least one."""
         with torch.inference_mode():
             seen = [self._body.look(inputs) for _, inputs in self._chunks(images)]
-        vectors, features = (torch.cat(part).cpu().numpy() for part in zip(*seen, strict=True))
+        vectors, features = (torch.cat(part)[: len(images)].cpu().numpy() for part in zip(*seen, strict=True))
         return Views(vectors, features)
 
     def _chunks(self, images: Images) -> Iterator[tuple[int, Tensor]]:
+        """Yield images in parts; the last is filled up if it is too small."""
         for start in range(0, len(images), _CHUNK):
-            yield start, to_inputs(images[start : start + _CHUNK], self._device)
+            part = images[start : start + _CHUNK]
+            places = np.minimum(np.arange(max(len(part), _FEWEST)), len(part) - 1)
+            yield start, to_inputs(part[places] if len(part) < _FEWEST else part, self._device)
 
 
 class CentredEncoder:

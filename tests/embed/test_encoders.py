@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from csim import build
 from csim.embed import encoder as encoder_module
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.encoder import CentredEncoder, CheckedEncoder, NetworkEncoder, to_inputs
@@ -11,6 +12,7 @@ from csim.embed.network import CentredBody, ConvBody, OpenWorldNetwork
 from csim.embed.training import seeded
 from csim.errors import InputError
 from csim.records import Model
+from csim.settings import Settings
 
 CPU = torch.device("cpu")
 make_body = partial(ConvBody, conv_layers=1, channels=3, kernel=3, batch_norm=True, hidden_units=9, embedding_size=5)
@@ -58,6 +60,19 @@ def test_chunks_do_not_change_vectors_and_features(monkeypatch):
     assert make_encoder().embed(images) == pytest.approx(whole, abs=1e-6)
     assert make_encoder().look(images).vectors == pytest.approx(whole, abs=1e-6)
     assert make_encoder().look(images).features == pytest.approx(seen.features, abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (28, 28), (12, 12, 3)])
+def test_an_image_looks_the_same_to_the_last_bit_in_whatever_company(shape):
+    encoder = NetworkEncoder(build.make_body(Settings(), shape), CPU)
+    images = np.random.default_rng(0).integers(0, 256, (300, *shape), np.uint8)
+    whole = encoder.look(images)
+    for start, count in [(0, 1), (9, 1), (4, 2), (5, 3), (0, 4), (7, 31), (20, 257), (0, 259)]:
+        part = encoder.look(images[start : start + count])
+        assert len(part.vectors) == len(part.features) == count
+        assert (part.vectors == whole.vectors[start : start + count]).all()
+        assert (part.features == whole.features[start : start + count]).all()
+        assert (encoder.embed(images[start : start + count]) == part.vectors).all()
 
 
 def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
