@@ -1,21 +1,28 @@
 """A folder of image files as arrays, with the ImageFolder layout for labelled ones: `root/class name/file`.
 
-Files are read in order of their paths. EXIF rotation is honoured. The images are grey if all files are, else RGB.
+Files are found as `directory` says and decoded as `picture` and `pixels` say, but any that cannot be taken is an error:
+these images are few, and chosen. The images are grey if all files are, else RGB.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image
 
 from csim.errors import InputError
 from csim.records import Images
+from csim.sources.arrival import Arrival, Trouble
+from csim.sources.directory import SUFFIXES, check_folder, walk
+from csim.sources.files import read_file
+from csim.sources.names import text_of
+from csim.sources.picture import open_picture
+from csim.sources.pixels import fit, least_side, to_array
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
-MOST_PIXELS = 64_000_000  # per file: a tiny file can unpack to gigabytes
-GREY = ("1", "L", "I;16")
+_T = TypeVar("_T")
 
 
 def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Images:
@@ -28,7 +35,8 @@ def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Imag
     size
         Height and width to resize to, needed if the files differ. Raising it shows finer detail and costs time.
     """
-    return _read(_files(Path(folder)), size)
+    root = Path(folder)
+    return _read(root, _files(root), size)
 
 
 def read_labelled(folder: str | Path, size: tuple[int, int] | None = None) -> tuple[Images, list[str]]:
@@ -42,47 +50,61 @@ def read_labelled(folder: str | Path, size: tuple[int, int] | None = None) -> tu
         As for `read_images`.
     """
     root = Path(folder)
-    files = [file for file in _files(root) if file.parent != root]
+    files = _labelled(root)
+    return _read(root, files, size), [_class_name(file) for file in files]
+
+
+def labelled_files(folder: str | Path) -> Iterator[tuple[Arrival, str]]:
+    """Give the files of a folder with a subfolder per class, and the name of each file's class; nothing is read yet.
+
+    Parameters
+    ----------
+    folder
+        Its subfolders are the classes. The id of a file is "labelled/" and its path from here.
+    """
+    root = Path(folder)
+    return ((Arrival(f"labelled/{text_of(file)}", root / file), _class_name(file)) for file in _labelled(root))
+
+
+def _labelled(root: Path) -> list[str]:
+    files = [file for file in _files(root) if "/" in file]
     if not files:
         raise InputError(f"{root} must hold a subfolder of images per class; there is none")
-    return _read(files, size), [file.relative_to(root).parts[0] for file in files]
+    return files
 
 
-def _files(root: Path) -> list[Path]:
-    if not root.is_dir():
-        raise InputError(f"{root} is not a folder; give one that holds images")
-    files = sorted(file for file in root.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+def _class_name(file: str) -> str:
+    return text_of(file.split("/", 1)[0])
+
+
+def _files(root: Path) -> list[str]:
+    files = [_sure(root, found) for found in walk(check_folder(root))]
     if not files:
         raise InputError(f"{root} holds no image; known endings are {', '.join(SUFFIXES)}")
     return files
 
 
-def _read(files: list[Path], size: tuple[int, int] | None) -> Images:
-    pictures = [_decode(file) for file in files]
-    is_grey = all(picture.mode in GREY for picture in pictures)
+def _read(root: Path, files: list[str], size: tuple[int, int] | None) -> Images:
+    pictures = [_decode(root, file, size) for file in files]
     sizes = {picture.size for picture in pictures}
-    if size is None and len(sizes) > 1:
+    if len(sizes) > 1:
         raise InputError(
             f"the {len(files)} images have {len(sizes)} different sizes; "
             "give size=(height, width) to csim.read_images or csim.read_labelled, which then resize"
         )
-    return np.stack([_to_array(picture, is_grey, size) for picture in pictures])
+    is_grey = all(picture.mode == "L" for picture in pictures)
+    width, height = sizes.pop()
+    return np.stack([to_array(picture, (height, width) if is_grey else (height, width, 3)) for picture in pictures])
 
 
-def _decode(file: Path) -> Image.Image:
-    try:
-        with Image.open(file) as picture:
-            if picture.width * picture.height > MOST_PIXELS:
-                raise InputError(f"{file} has {picture.width}×{picture.height} pixels, the most is {MOST_PIXELS}")
-            return ImageOps.exif_transpose(picture)
-    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputError(f"{file} cannot be read as an image ({error}); mend or remove it") from error
+def _decode(root: Path, file: str, size: tuple[int, int] | None) -> Image.Image:
+    name = text_of(file)
+    content = _sure(root, read_file(name, root / file))
+    picture = _sure(root, open_picture(name, content, least=None if size is None else least_side(size)))
+    return picture if size is None else fit(picture, size)
 
 
-def _to_array(picture: Image.Image, is_grey: bool, size: tuple[int, int] | None) -> Images:
-    if picture.mode == "I;16":
-        picture = Image.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
-    picture = picture.convert("L" if is_grey else "RGB")
-    if size is not None:
-        picture = picture.resize((size[1], size[0]), Image.Resampling.BILINEAR)
-    return np.asarray(picture, np.uint8)
+def _sure(root: Path, outcome: _T | Trouble) -> _T:
+    if isinstance(outcome, Trouble):
+        raise InputError(f"{root / outcome.id} cannot be read: {outcome.reason}; mend or remove it")
+    return outcome

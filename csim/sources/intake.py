@@ -13,6 +13,7 @@ from csim.errors import InputError
 from csim.records import Images
 from csim.sources import folder
 from csim.sources.arrays import check_images
+from csim.sources.picture import make_plain
 
 
 def take_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[Images, list[str]]:
@@ -83,7 +84,7 @@ def _picture(image: Any) -> Any:  # noqa: ANN401
     """Return a Pillow image as an array, anything else as it is."""
     if not hasattr(image, "convert"):
         return image
-    return np.asarray(image.convert("L" if image.mode in folder.GREY else "RGB"))
+    return np.asarray(make_plain(image))
 
 
 def _name(label: Any, titles: Sequence[str] | None = None) -> str:  # noqa: ANN401
