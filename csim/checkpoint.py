@@ -36,24 +36,30 @@ def engine_state(engine: Engine) -> State:
     if engine.model is None:
         raise NotFittedError("there is no model yet; give labelled images first")
     parts = {name: getattr(engine, name).state() for name in _PARTS}
-    model = {name: getattr(engine.model, name) for name in Model.__slots__}
-    return {"position": engine.position, "is_stale": engine.is_stale, "model": model, **parts}
+    return {"position": engine.position, "is_stale": engine.is_stale, "model": model_state(engine.model), **parts}
 
 
 def restore_engine(engine: Engine, state: State) -> None:
     """Bring an engine to where `engine_state` found one."""
-    model = state["model"]
     engine.dialogue.restore(state["dialogue"])
-    engine.install(
-        Model(**model | {"class_ids": tuple(model["class_ids"]), "image_shape": tuple(model["image_shape"])})
-    )
+    engine.install(model_from(state["model"]))
     for name in _PARTS:
         getattr(engine, name).restore(state[name])
     engine.position, engine.is_stale = state["position"], state["is_stale"]
 
 
+def model_state(model: Model) -> State:
+    """Return a model as plain values and arrays."""
+    return {name: getattr(model, name) for name in Model.__slots__}
+
+
+def model_from(state: State) -> Model:
+    """Return the model that `model_state` took apart."""
+    return Model(**state | {"class_ids": tuple(state["class_ids"]), "image_shape": tuple(state["image_shape"])})
+
+
 def write(path: Path, state: State) -> None:
-    """Write a state to a file; the file is there whole or not at all."""
+    """Write a state to a file; the file is there whole or not at all, even if the machine stops."""
     arrays: Arrays = {}
     text = json.dumps(_take_apart(state, "", arrays))
     header = {"csim": str(FORMAT), "state": text, "sha256": _digest(text, arrays)}
@@ -65,6 +71,7 @@ def write(path: Path, state: State) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        _sync(path.parent)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -89,6 +96,20 @@ def read(path: Path) -> State:
         raise CheckpointError(f"{path} is damaged: its content does not match its checksum; restore it from a copy")
     state: State = _put_together(json.loads(header["state"]), arrays)
     return state
+
+
+def checksum(path: Path) -> str:
+    """Return the sha256 of what a file of ours holds; the file's own bytes may come in another order."""
+    with safe_open(path, framework="numpy") as file:
+        return str(file.metadata()["sha256"])
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401

@@ -6,7 +6,10 @@
     ├── NotFittedError     used before it was fitted
     ├── QuestionError      no such question, or not in a state to be answered so
     ├── ClassError         no such class, or a name that is taken
-    └── CheckpointError    a file that is damaged, foreign or newer than this program
+    ├── CheckpointError    a file that is damaged, foreign or newer than this program
+    └── FolderError        a stream folder that is damaged, foreign or newer than this program
+        ├── BusyError      another process has it
+        └── StorageError   the disk is full, or does not let us write
 
 A message says what must hold, what came instead, and what to do. The state is then as it was before.
 """
@@ -38,3 +41,15 @@ class ClassError(CsimError, LookupError):
 
 class CheckpointError(CsimError):
     """A saved file is damaged, foreign or newer than this program."""
+
+
+class FolderError(CsimError):
+    """A stream folder is damaged, foreign or newer than this program."""
+
+
+class BusyError(FolderError):
+    """Another process has the stream folder."""
+
+
+class StorageError(FolderError):
+    """The disk is full, or does not let us write."""

@@ -1,0 +1,1 @@
+"""The stream folder: everything one running stream owns on disk, so that nothing a person said is ever lost."""

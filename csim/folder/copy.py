@@ -1,0 +1,64 @@
+"""A copy of a stream folder while its engine runs.
+
+The database is copied as it is at one moment, and then the files that it speaks of. The engine may delete an old file
+in between: the copy is then begun again, from a later moment.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+
+from csim.errors import FolderError, StorageError
+from csim.folder.database import open_for_reading, told
+from csim.folder.layout import Layout
+
+_TRIES = 5
+
+
+def copy_folder(root: Path, target: Path) -> int:
+    """Copy a stream folder to where nothing is yet; return the size of the copy in bytes."""
+    if target.exists():
+        raise FolderError(f"{target} must not exist yet, it does; give a new name")
+    open_for_reading(Layout(root).database).close()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        workshop = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        (beside := workshop / target.name).mkdir()
+    except OSError as error:
+        raise StorageError(f"{target} cannot be made ({error.strerror}); choose another place") from error
+    try:
+        for _ in range(_TRIES):
+            if _copy(Layout(root), Layout(beside)):
+                beside.rename(target)
+                return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+        raise FolderError(f"{root} changed too often while it was copied; try again")
+    except (OSError, shutil.Error) as error:
+        raise StorageError(f"{target} cannot be written ({error}); make room or choose another place") from error
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _copy(source: Layout, target: Layout) -> bool:
+    """Copy the database and its files; tell whether all files were still there."""
+    theirs, ours = open_for_reading(source.database), sqlite3.connect(target.database)
+    try:
+        with told(theirs):
+            theirs.backup(ours)
+        ours.execute("DELETE FROM outputs")  # the copy has written nothing anywhere yet
+        ours.commit()
+        needed = target.needed(ours)
+    finally:
+        theirs.close()
+        ours.close()
+    for folder in target.folders:
+        folder.mkdir(exist_ok=True)
+    for file in needed:
+        original = source.root / file.relative_to(target.root)
+        try:
+            shutil.copyfile(original, file)
+        except FileNotFoundError:
+            return False
+    return True

@@ -1,0 +1,81 @@
+"""Making a stream folder: it is built beside its place and appears there whole, or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import csim.records as r
+from csim import checkpoint
+from csim.ask.catalogue import clean_name
+from csim.build import build
+from csim.errors import FolderError, StorageError
+from csim.folder import database, snapshots
+from csim.folder.layout import Config, Layout
+from csim.folder.log import Step, add_labelled, write
+from csim.sources.arrival import Decoded
+
+
+def make(
+    root: Path, config: Config, arrivals: Sequence[Decoded], names: Sequence[str], progress: r.Progress | None = None
+) -> None:
+    """Make a stream folder and train its first model.
+
+    Parameters
+    ----------
+    root
+        Where; there must be nothing yet.
+    config
+        What is decided once and for all.
+    arrivals
+        Labelled images.
+    names
+        A class name for each.
+    progress
+        Called after every epoch with its number, their number and the mean loss.
+    """
+    if root.exists():
+        raise FolderError(f"{root} must not exist yet, it does; give a new name, or go on with `csim run {root}`")
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        workshop = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
+        (beside := workshop / root.name).mkdir()
+    except OSError as error:
+        raise StorageError(f"{root} cannot be made ({error.strerror}); choose another place") from error
+    try:
+        _fill(Layout(beside), config, arrivals, [clean_name(name) for name in names], progress)
+        beside.rename(root)
+    except OSError as error:
+        raise StorageError(f"{root} cannot be written ({error.strerror}); make room or choose another place") from error
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _fill(
+    layout: Layout, config: Config, arrivals: Sequence[Decoded], names: Sequence[str], progress: r.Progress | None
+) -> None:
+    for folder in layout.folders:
+        folder.mkdir()
+    parts = build(config.settings)
+    engine = parts.engine
+    items = [r.Item(arrival.id, 0, arrival.image) for arrival in arrivals]
+    *added, due = engine.warm_up(items, names)
+    assert isinstance(due, r.TrainingDue)
+    model = parts.refit.train(due.job, None, progress)
+    checkpoint.write(layout.model(model.version), checkpoint.model_state(model))
+    events = [*added, *engine.install(model)]
+    connection = database.create(layout.database)
+    sha256 = checkpoint.checksum(layout.model(model.version))
+    with database.transaction(connection):
+        config.write(connection)
+        connection.execute(
+            "INSERT INTO models (version, position, switch_at, images, sha256) VALUES (?, 0, 0, ?, ?)",
+            (model.version, len(due.job.labels), sha256),
+        )
+        class_ids = [engine.dialogue.class_id(name) for name in names]
+        add_labelled(connection, items, class_ids, [arrival.kept for arrival in arrivals])
+        step = write(connection, Step("warm-up", 0, None, events))
+    snapshots.save(connection, layout, engine, step, config.keep_bytes)
+    connection.close()

@@ -1,0 +1,94 @@
+"""Events and messages as JSON, without images: an image is named by its id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import csim.records as r
+from csim.errors import InputError
+
+Message = r.Answer | r.Edit  # what a person can say to a stream
+Pictured = Callable[[r.ItemId], r.Item]  # an image, found again by its id
+
+_EVENTS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        r.Joined, r.Labelled, r.Revised, r.Skipped, r.Divided, r.Undone, r.Corrected, r.Expired, r.ClassAdded,
+        r.ClassRenamed, r.ClassesMerged, r.ClassRemoved, r.Retrained,
+    )
+}  # fmt: skip
+_MESSAGES: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        r.Named, r.Skip, r.Split, r.Undo, r.Correct, r.AddClass, r.RenameClass, r.MergeClasses, r.RemoveClass
+    )
+}  # fmt: skip
+
+
+def event_to_text(event: r.Event) -> tuple[str, str]:
+    """Return an event's kind and the rest of it as JSON.
+
+    >>> event_to_text(r.Skipped(7, 2))
+    ('Skipped', '{"position": 7, "question_id": 2}')
+    """
+    if isinstance(event, r.Asked):
+        question = event.question
+        body = {
+            "position": event.position,
+            "question_id": question.id,
+            "representative": question.representative.id,
+            "members": [item.id for item in question.members],
+            "guesses": question.guesses,
+        }
+        return "Asked", json.dumps(body)
+    return _to_text(event)
+
+
+def event_from_text(kind: str, body: str, picture: Pictured) -> r.Event:
+    """Return the event that `event_to_text` wrote; `picture` finds the images of a question."""
+    if kind == "Asked":
+        values = json.loads(body)
+        members = {item_id: picture(item_id) for item_id in values["members"]}
+        guesses = tuple((class_id, score) for class_id, score in values["guesses"])
+        position, representative = values["position"], members[values["representative"]]
+        return r.Asked(
+            position, r.Question(values["question_id"], position, representative, tuple(members.values()), guesses)
+        )
+    event: r.Event = _from_text(_EVENTS, kind, body)
+    return event
+
+
+def message_to_text(message: Message) -> tuple[str, str]:
+    """Return a message's kind and the rest of it as JSON.
+
+    >>> message_to_text(r.Named(2, "heron"))
+    ('Named', '{"question_id": 2, "name": "heron"}')
+    """
+    return _to_text(message)
+
+
+def message_from_text(kind: str, body: str) -> Message:
+    """Return the message that `message_to_text` wrote.
+
+    >>> message_from_text("Split", '{"question_id": 2, "parts": [["a"], ["b"]]}')
+    Split(question_id=2, parts=(('a',), ('b',)))
+    """
+    if kind not in _MESSAGES:
+        raise InputError(f"a message must be one of {', '.join(_MESSAGES)}; got {kind!r}")
+    message: Message = _from_text(_MESSAGES, kind, body)
+    return message
+
+
+def _to_text(record: Any) -> tuple[str, str]:  # noqa: ANN401
+    return type(record).__name__, json.dumps({field.name: getattr(record, field.name) for field in fields(record)})
+
+
+def _from_text(kinds: dict[str, type[Any]], kind: str, body: str) -> Any:  # noqa: ANN401
+    return kinds[kind](**{name: _frozen(value) for name, value in json.loads(body).items()})
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401
+    return tuple(_frozen(entry) for entry in value) if isinstance(value, list) else value
