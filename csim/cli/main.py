@@ -5,9 +5,16 @@ from __future__ import annotations
 import typer
 
 from csim import __version__
+from csim.cli.backup import backup
 from csim.cli.bench import bench
+from csim.cli.classes import classes
 from csim.cli.demo import demo
+from csim.cli.init import init
+from csim.cli.label import label
 from csim.cli.messages import in_one_line
+from csim.cli.run import run
+from csim.cli.status import status
+from csim.cli.undo import undo
 
 app = typer.Typer(
     help="Classify an endless stream of images in which new kinds of things keep appearing.",
@@ -17,6 +24,13 @@ app = typer.Typer(
 
 
 app.command()(in_one_line(demo))
+app.command()(in_one_line(init))
+app.command()(in_one_line(run))
+app.command()(in_one_line(label))
+app.command()(in_one_line(status))
+app.add_typer(classes, name="classes")
+app.command()(in_one_line(undo))
+app.command()(in_one_line(backup))
 app.add_typer(bench, name="bench")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -19,45 +19,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from csim.cli.values import number
+
 if TYPE_CHECKING:
     from csim.bench.case import Case
     from csim.bench.study import OnRun
     from csim.bench.tables.cases import Done
-
-Number = TypeVar("Number", int, float)
-
-
-def number(option: str, kind: type[Number], *, least: int | None = None) -> Callable[[str], Number]:
-    """Return what reads the number of an option; anything else is refused in one line, as all that csim refuses."""
-
-    def read(text: str) -> Number:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is not None and (least is None or value >= least):
-            return value
-        wanted = "a whole number" if kind is int else "a number"
-        bound = "" if least is None else f", {least} or more"
-        typer.echo(f"csim: {option} must be {wanted}{bound}; got {text!r}", err=True)
-        raise typer.Exit(2)
-
-    read.__name__ = kind.__name__  # what the help shows
-    return read
-
-
-def share(text: str) -> float:
-    """Read a share of the stream: 0.02, or 20/1000 for so many per so many images."""
-    count, _, images = text.partition("/")
-    try:
-        value = float(count) / float(images or 1)
-    except (ValueError, ZeroDivisionError):
-        value = -1.0
-    if 0 <= value <= 1:
-        return value
-    typer.echo(f"csim: --budget must lie between 0 and 1, as 0.02 or 20/1000; got {text!r}", err=True)
-    raise typer.Exit(2)
-
 
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder of the data sets; the variable CSIM_DATA if not given.")

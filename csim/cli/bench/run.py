@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following, number, share
-from csim.errors import InputError
+from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following
+from csim.cli.values import changes_of, number, share
 
 if TYPE_CHECKING:
     from csim.bench.results import Result
@@ -97,7 +97,7 @@ def run(
         scenario=scenario,
         budget=budget,
         answers=Answers(delay=delay, jitter=jitter, missing=missing, wrong=wrong),
-        changes=_changes(change or []),
+        changes=changes_of(change or []),
         path=data,
     )
     with following() as on_run:
@@ -107,20 +107,6 @@ def run(
     typer.echo(f"written to {out / 'runs'}")
     if as_json:
         typer.echo(json.dumps(_joined(results), ensure_ascii=False))
-
-
-def _changes(words: list[str]) -> dict[str, object]:
-    """Read settings from words like epochs=5; numbers and true/false as JSON has them, all else is text."""
-    changes: dict[str, object] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals:
-            raise InputError(f"a setting is changed by name=value, for example epochs=5; got {word!r}")
-        try:
-            changes[name] = json.loads(text)
-        except ValueError:
-            changes[name] = text
-    return changes
 
 
 def _table(results: list[Result]) -> str:

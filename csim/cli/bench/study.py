@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following, number
+from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following
+from csim.cli.values import number
 
 if TYPE_CHECKING:
     from csim.bench.case import Case
