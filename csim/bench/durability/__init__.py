@@ -1,0 +1,1 @@
+"""What it costs that nothing is lost, and whether nothing is: measured on real stream folders."""

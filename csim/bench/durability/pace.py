@@ -1,0 +1,111 @@
+"""What durability costs: images per second with a stream folder and without, and memory over a long stream."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from csim.bench.durability.material import endless, make_stream, noisy_digits, write_files
+from csim.folder.output import Output
+from csim.folder.run import Counts, run
+from csim.folder.stream import BATCH, Stream
+from csim.settings import Settings
+from csim.sources.arrival import Decoded
+from csim.sources.decoding import decoded
+from csim.sources.directory import Directory
+
+_ROUNDS = 2
+
+
+def race(work: Path, *, images: int, settings: Settings, seed: int) -> tuple[float, float]:
+    """Return images per second of `csim run` over PNG files, and of decoding them and the forward pass alone.
+
+    The two take turns, each best of two; predictions are written to a file as the command does.
+
+    Parameters
+    ----------
+    work
+        An empty folder.
+    images
+        PNG files. Raising it steadies the figures.
+    settings
+        Of the stream; with a budget of 0 nothing is looked for, and what remains is the cost of writing all down.
+    seed
+        Draws the images.
+    """
+    files = work / "files"
+    write_files(files, noisy_digits(images, seed)[0])
+    ours, alone = [], []
+    for turn in range(_ROUNDS):
+        make_stream(work / f"stream-{turn}", settings, seed)
+        with Stream(work / f"stream-{turn}") as stream:
+            alone.append(images / _seconds(partial(_look, stream, files)))
+            ours.append(images / _seconds(partial(_run, stream, files, work / f"{turn}.jsonl")))
+    return max(ours), max(alone)
+
+
+def memory(work: Path, *, marks: tuple[int, int], settings: Settings, seed: int) -> tuple[float, float]:
+    """Return the resident memory in MB after so many images, and after many more.
+
+    Parameters
+    ----------
+    work
+        An empty folder.
+    marks
+        The two numbers of images.
+    settings
+        Of the stream.
+    seed
+        Draws the images.
+    """
+    make_stream(work / "stream", settings, seed)
+    found: list[float] = []
+
+    def weigh(counts: Counts) -> None:
+        if len(found) < len(marks) and counts.taken >= marks[len(found)]:
+            found.append(_resident())
+
+    with Stream(work / "stream") as stream:
+        run(stream, endless(seed), limit=marks[1], on_batch=weigh)
+    return found[0], found[1]
+
+
+def _run(stream: Stream, files: Path, target: Path) -> None:
+    """Do what the command does."""
+    output = Output(stream.layout.database, target, sys.stdout.buffer)
+
+    def follow(_: Counts) -> None:
+        output.catch_up()
+
+    run(stream, Directory(files), on_batch=follow)
+    output.close()
+
+
+def _look(stream: Stream, files: Path) -> None:
+    """Decode files and run the network, as the engine does, and keep nothing."""
+    batch = []
+    for arrival in decoded(Directory(files), stream.config.image_shape):
+        assert isinstance(arrival, Decoded)
+        batch.append(arrival.image)
+        if len(batch) == BATCH:
+            stream.scores(np.stack(batch))
+            batch.clear()
+
+
+def _seconds(act: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
+def _resident() -> float:
+    """Return this process's resident memory in MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1000
+    raise AssertionError("Linux tells every process its memory")

@@ -1,0 +1,14 @@
+"""A stream that is killed at any moment comes to the very end of one that never was."""
+
+import pytest
+
+from csim.bench.durability.killing import kill
+
+
+@pytest.mark.slow
+def test_a_stream_killed_ten_times_ends_as_if_it_never_was(tmp_path):
+    outcome = kill(tmp_path, images=5000, kills=10, seed=3)
+    assert outcome.kills >= 10
+    assert outcome.answers > 50
+    assert outcome.models > 3
+    assert outcome.differing == ()
