@@ -292,14 +292,14 @@ def doubt_of(engine, images):
 
 
 def test_without_a_limit_only_what_is_worth_it_is_asked_about():
-    """Doubt alone decides here, and the least that is worth a question is a quarter."""
+    """Doubt alone decides here, and the least that is worth a question is a twentieth."""
     stream = digit_stream()
     parts = warm(Settings(**SMALL | {"epochs": 40}, questions="doubtful", budget=1, scale=20.0))
     events = parts.engine.observe(items_of(stream.images[:50]))
     doubt = doubt_of(parts.engine, stream.images[:50])
-    assert not ((doubt > 0.2499) & (doubt < 0.2501)).any()  # no rounding decides
+    assert not ((doubt > 0.0499) & (doubt < 0.0501)).any()  # no rounding decides
     asked = sorted(int(event.question.representative.id) for event in of(Asked, events))
-    assert asked == (np.flatnonzero(doubt >= 0.25) + 1).tolist()
+    assert asked == (np.flatnonzero(doubt >= 0.05) + 1).tolist()
     assert 0 < len(asked) < 50
 
 

@@ -26,7 +26,8 @@ from csim.discover.scene import Scene
 from csim.records import Floats, Ints, Item
 
 _POOL = 5  # images that compete for a question: more look farther from the doubtful, fewer see no clusters
-_WORTH = 0.25  # the least weight that is worth a question; novelty of plainly known images reaches 0.2
+_WORTH = 0.05  # the least weight that is worth a question
+_NOISE = 0.25  # the least novelty that counts: chance alone gives plainly known images up to 0.2
 
 
 Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
@@ -39,7 +40,8 @@ def doubtful(scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, co
 
 def new_or_doubtful(scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> Floats:
     """Weigh images by doubt or by novelty, whichever is more: they fail on different images."""
-    return np.maximum(doubt(scores), novelty(recent, labelled, guesses, columns))
+    new = novelty(recent, labelled, guesses, columns)
+    return np.maximum(doubt(scores), np.where(new < _NOISE, 0, new))
 
 
 class CoverDoubt(Choice):
