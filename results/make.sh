@@ -36,5 +36,6 @@ csim bench closed-set
 csim bench mining
 csim bench beta
 csim bench speed
+csim bench durability
 
 csim bench report

@@ -17,7 +17,7 @@ from csim.cli.bench.study import (
     stream,
     tuning,
 )
-from csim.cli.bench.training import beta, closed_set, mining, speed
+from csim.cli.bench.training import beta, closed_set, durability, mining, speed
 from csim.cli.messages import in_one_line
 
 bench = typer.Typer(help="Measure methods on streams; make the published tables again.", no_args_is_help=True)
@@ -41,6 +41,7 @@ COMMANDS = (
     beta,
     closed_set,
     speed,
+    durability,
     report,
 )
 

@@ -6,9 +6,11 @@ table. Imports stand inside the commands so that `csim --help` need not wait for
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -98,6 +100,25 @@ def speed(data_dir: DataDir = None, out: Out = Path("results"), as_json: AsJson 
         return table.make(train, settings=Settings.paper(), on_done=on_done)
 
     _show(make, out, as_json)
+
+
+def durability(
+    out: Out = Path("results"),
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Draws images, answers and moments.")] = 0,
+    kills: Annotated[int, typer.Option("--kills", min=1, help="How often a stream is killed.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Kill a running stream again and again, and measure what it costs that nothing is lost.
+
+    Takes about 20 minutes on two cores; a quiet machine measures best.
+
+    Example: csim bench durability --kills 10
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same in every process
+    from csim.bench.tables import durability as table  # noqa: PLC0415 - keeps csim --help light
+
+    with tempfile.TemporaryDirectory(prefix="csim-durability-") as work:
+        _show(lambda on_done: table.make(Path(work), kills=kills, seed=seed, on_done=on_done), out, as_json)
 
 
 def _split(name: str, data_dir: Path | None) -> tuple[DataSet, DataSet]:
