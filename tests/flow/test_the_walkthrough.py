@@ -35,7 +35,7 @@ def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
     names = set(os.listdir("labelled-images"))
     assert len(names) >= 8  # of ten digits, three were known, and one went up in another
     images, labels = read_labelled("labelled-images")
-    assert len(images) == len(labels) > 300
+    assert len(images) == len(labels) > 250  # the warm-up and the answers
     assert set(labels) == names
     assert Path("report.html").stat().st_size > 20_000
     assert len(Path("predictions.jsonl").read_text().splitlines()) > 1000
