@@ -89,7 +89,7 @@ def images(
 
     By default those that a person has named, the labelled images that the
     stream began with included. Letters that no file name can hold become _;
-    images.csv in OUT has every file's own item and class.
+    OUT.csv has every file's own item and class.
 
     Example: csim export images birds told-birds
     """
@@ -148,23 +148,24 @@ def label_studio(
 @in_one_line
 def model(
     folder: Folder,
-    out: Annotated[Path, typer.Argument(help="The file to write; it ends in .safetensors.")],
+    out: Annotated[Path, typer.Argument(help="The name of the two files, without or with .safetensors.")],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the model in use as plain arrays, with a JSON card beside it.
+    """Write the model in use as plain arrays, with a card beside it.
 
-    The card has the same name with .json: classes, thresholds, settings, what it
-    was trained on, and how to compute with it.
+    OUT.safetensors holds the arrays, OUT.json the classes, thresholds and
+    settings, what it was trained on, and how to compute with it.
 
-    Example: csim export model birds model.safetensors
+    Example: csim export model birds model
     """
-    from csim.export.model import write_model  # noqa: PLC0415
+    from csim.export.model import files_of, write_model  # noqa: PLC0415
 
     with _reading(folder) as reader:
         card = write_model(reader, out, overwrite=force)
-    values = {"file": str(out), "card": str(out.with_suffix(".json")), "model": card["model"], "sha256": card["sha256"]}
-    _tell(values, f"{out} is model {card['model']}, trained on {card['images']:,} images", as_json)
+    file, beside = files_of(out)
+    values = {"file": str(file), "card": str(beside), "model": card["model"], "sha256": card["sha256"]}
+    _tell(values, f"{file} is model {card['model']}, trained on {card['images']:,} images", as_json)
 
 
 @contextmanager

@@ -9,9 +9,11 @@ from csim.cli.backup import backup
 from csim.cli.bench import bench
 from csim.cli.classes import classes
 from csim.cli.demo import demo
+from csim.cli.export import export
 from csim.cli.init import init
 from csim.cli.label import label
 from csim.cli.messages import in_one_line
+from csim.cli.report import report
 from csim.cli.run import run
 from csim.cli.status import status
 from csim.cli.undo import undo
@@ -30,6 +32,8 @@ app.command()(in_one_line(label))
 app.command()(in_one_line(status))
 app.add_typer(classes, name="classes")
 app.command()(in_one_line(undo))
+app.add_typer(export, name="export")
+app.command()(in_one_line(report))
 app.command()(in_one_line(backup))
 app.add_typer(bench, name="bench")
 

@@ -30,10 +30,12 @@ ORANGE, SKY, PURPLE = "#e69f00", "#56b4e9", "#cc79a7"
 INK, PAPER, GREY = "#010203", "#030201", "#8a8f98"  # ink and paper stand for the page's own colours
 _PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY)  # their yellow is lost on white
 _MARKERS = "o^sDvPX*<>p"  # 11 of them and 8 colours: the first 88 classes have a pair of their own
-_STYLES = ((BLUE, "-"), (VERMILLION, "--"), (GREY, ":"))
-_WIDTH = 7.5  # inches
+STYLES = ((BLUE, "-"), (VERMILLION, "--"), (GREY, ":"))
+WIDTH = 7.5  # inches
 MOST_LANES = 40
 _MOST_IN_LEGEND = 24
+_ROUND = (1, 2, 2.5, 5, 10)  # steps of an axis that are easy to count in
+_MOST_POINTS = 2000  # of a curve: more than the page has pixels across
 _LONGEST_NAME = 18  # characters of a class name in a picture
 
 _LOOK: dict[Any, Any] = {
@@ -93,8 +95,8 @@ def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: in
     """
     lanes = lanes[:MOST_LANES]
     heights = [2.3] * bool(curves) + [0.3 + 0.19 * len(lanes)] * bool(lanes)
-    with _drawing():
-        figure = Figure(figsize=(_WIDTH, sum(heights) + 0.75), layout="constrained")
+    with drawing():
+        figure = Figure(figsize=(WIDTH, sum(heights) + 0.75), layout="constrained")
         rows = figure.subplots(len(heights) or 1, sharex=True, squeeze=False, height_ratios=heights or None)[:, 0]
         if curves:
             _draw_curves(rows[0], curves)
@@ -102,14 +104,14 @@ def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: in
         if lanes:
             _draw_lanes(rows[-1], lanes, images)
             figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-        rows[-1].set_xlim(0, max(images, 1))
-        rows[-1].set_xlabel("images of the stream")
-        return _inline(figure, "stream", "Accuracy over the stream, and when each new class appeared and was learned")
+        measure(rows[-1], images)
+        return inline(figure, "stream", "Accuracy over the stream, and when each new class appeared and was learned")
 
 
 def _draw_curves(axes: Axes, curves: Mapping[str, Floats]) -> None:
-    for (label, values), (colour, style) in zip(curves.items(), _STYLES, strict=False):
-        axes.plot(np.arange(1, len(values) + 1), values, style, color=colour, label=label, linewidth=1.6)
+    for (label, values), (colour, style) in zip(curves.items(), STYLES, strict=False):
+        places = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).astype(int))
+        axes.plot(places + 1, values[places], style, color=colour, label=label, linewidth=1.6)
     axes.set_ylim(0, 101)
     axes.set_ylabel("right, % of images")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6)
@@ -140,7 +142,7 @@ def _draw_lanes(axes: Axes, lanes: Sequence[Lane], images: int) -> None:
         at = [(moment, row) for row, moment in enumerate(moments) if moment is not None]
         if at:
             axes.plot(*zip(*at, strict=True), marker, color=INK, markerfacecolor=face, markersize=4.5, label=label)
-    axes.set_yticks(range(len(lanes)), [_short(lane.name) for lane in lanes])
+    axes.set_yticks(range(len(lanes)), [short(lane.name) for lane in lanes])
     axes.set_ylim(len(lanes) - 0.4, -0.6)
     _draw_moments(axes, [(lane, row) for row, lane in enumerate(lanes)])  # an upright leads to its class
     axes.grid(visible=False, axis="y")
@@ -160,12 +162,12 @@ def labels_chart(asked: Sequence[int], labelled: Sequence[int], images: int) -> 
     images
         The length of the stream.
     """
-    with _drawing():
-        figure = Figure(figsize=(_WIDTH, 2.9), layout="constrained")
+    with drawing():
+        figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
         for positions, label, (colour, style) in (
-            (labelled, "images named by the answers", _STYLES[1]),
-            (asked, "questions asked", _STYLES[0]),
+            (labelled, "images named by the answers", STYLES[1]),
+            (asked, "questions asked", STYLES[0]),
         ):
             places = [0, *positions, images]
             counts = [*range(len(positions) + 1), len(positions)]
@@ -174,13 +176,26 @@ def labels_chart(asked: Sequence[int], labelled: Sequence[int], images: int) -> 
             end = (images, len(positions))
             axes.annotate(f"{len(positions):,}", end, (5, 0), textcoords="offset points", va="center")
         axes.plot([0, images], [0, images / 5], ":", color=GREY, label="one image in five")
-        axes.set_xlim(0, max(images, 1))
         axes.set_ylim(0, max(len(labelled), len(asked), images / 5, 1) * 1.04)
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-        axes.set_xlabel("images of the stream")
-        axes.set_ylabel("how many, so far")
+        count(axes)
+        measure(axes, images)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6)
-        return _inline(figure, "labels", "Questions asked and images named by the answers, over the stream")
+        return inline(figure, "labels", "Questions asked and images named by the answers, over the stream")
+
+
+def measure(axes: Axes, images: int) -> None:
+    """Let a picture's width be the stream."""
+    axes.set_xlim(0, max(images, 1))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=_ROUND, integer=True))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xlabel("images of the stream")
+
+
+def count(axes: Axes) -> None:
+    """Let a picture's height be a number of things."""
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_ROUND, integer=True))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylabel("how many, so far")
 
 
 def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
@@ -195,8 +210,8 @@ def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
     """
     labels = np.array(names, object)
     classes = sorted(set(names))
-    with _drawing():
-        figure = Figure(figsize=(_WIDTH, 4.3), layout="constrained")
+    with drawing():
+        figure = Figure(figsize=(WIDTH, 4.3), layout="constrained")
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             axes.set_title(panel.title, fontsize=8.5)
             for place, name in enumerate(classes):
@@ -209,8 +224,8 @@ def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
             legend = figure.legend(drawn, [str(place) for place in range(len(classes))], loc="outside lower center",
                                    ncols=12, columnspacing=1.2, handletextpad=0.1, markerscale=1.5)  # fmt: skip
             for text, name in zip(legend.get_texts(), classes, strict=True):
-                text.set_text(_short(name))  # set late: a label that starts with "_" would be left out
-        return _inline(figure, "embedding", "Where the images of each class lie, before and after the stream")
+                text.set_text(short(name))  # set late: a label that starts with "_" would be left out
+        return inline(figure, "embedding", "Where the images of each class lie, before and after the stream")
 
 
 def _draw_class(axes: Axes, points: Floats, name: str, place: int) -> None:
@@ -220,7 +235,7 @@ def _draw_class(axes: Axes, points: Floats, name: str, place: int) -> None:
         # The member nearest to the median: the median itself may lie between two halves of a class.
         centre = points[np.argmin(np.linalg.norm(points - np.median(points, axis=0), axis=1))]
         box = {"boxstyle": "round,pad=0.22", "facecolor": PAPER, "edgecolor": colour, "linewidth": 0.8}
-        axes.text(centre[0], centre[1], _short(name), ha="center", va="center", fontweight="bold", bbox=box)
+        axes.text(centre[0], centre[1], short(name), ha="center", va="center", fontweight="bold", bbox=box)
 
 
 def project(vectors: Floats, seed: int) -> Floats:
@@ -241,14 +256,25 @@ def project(vectors: Floats, seed: int) -> Floats:
 
 
 @contextmanager
-def _drawing() -> Iterator[None]:
+def drawing() -> Iterator[None]:
+    """Draw in the look of a report; settings of matplotlib are as before afterwards."""
     with mpl.rc_context(_LOOK), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the words, with fonts of its own
         yield
 
 
-def _inline(figure: Figure, name: str, description: str) -> str:
-    """Return a figure as an `<svg>` element without a fixed size."""
+def inline(figure: Figure, name: str, description: str) -> str:
+    """Return a figure as an `<svg>` element without a fixed size.
+
+    Parameters
+    ----------
+    figure
+        Drawn inside `drawing`.
+    name
+        Of this picture alone on its page.
+    description
+        What it shows, for those who cannot see it.
+    """
     buffer = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
@@ -259,5 +285,6 @@ def _inline(figure: Figure, name: str, description: str) -> str:
     return drawn.replace("<svg", f'<svg class="chart" role="img" aria-label="{escape(description)}"', 1)
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """Return a class name as it stands in a picture."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -93,9 +93,9 @@ class _Flight:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="csim-decode")
 
     def board(self, arrival: Arrival | Trouble) -> None:
-        """Take an arrival; handed to a thread with the next ones as soon as they are a handful."""
+        """Take an arrival; it is handed to a thread as soon as there is a handful, or nothing else to do."""
         self._handful.append(arrival)
-        if len(self._handful) >= self._size:
+        if len(self._handful) >= self._size or not self._flying:
             self._start()
 
     def land_some(self) -> Iterator[Decoded | Trouble]:

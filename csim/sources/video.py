@@ -1,7 +1,7 @@
 """The frames of a video file, through PyAV (the extra `video`).
 
 Frames are turned upright, as a player shows them. A damaged file gives the frames before the damage and ends with a
-trouble; one that is merely cut off may end early without a word, since many formats do not say how long they are.
+trouble. So does one that was cut off, if its format says how long it was.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -45,29 +45,24 @@ class Video:
         self._av = _load_av()
 
     def __iter__(self) -> Iterator[Arrival | Trouble]:
-        number = 0
         try:
-            for number, frame in self._frames():
-                if frame.width * frame.height > MOST_PIXELS:
-                    reason = f"a frame must have at most {MOST_PIXELS:,} pixels, this has {frame.width}×{frame.height}"
-                    yield Trouble(self._id(number), "too-large", reason)
-                    return
-                turns = round(frame.rotation / 90)  # to the left
-                yield Arrival(self._id(number), np.rot90(frame.to_ndarray(format="rgb24"), turns))
-        except (self._av.FFmpegError, ValueError, IndexError) as error:
-            reason = f"a video must be whole and of a known format, this one ends or fails here: {error}"
-            yield Trouble(self._id(number), "damaged", reason)
+            file = open(self._path, "rb")  # noqa: SIM115  # closed below
         except OSError as error:
             yield trouble_of(self._name, error)
+            return
+        number = -1
+        with file:
+            try:
+                for number, frame in self._frames(file):
+                    yield self._arrival(number, frame)
+            except (self._av.FFmpegError, OSError, ValueError, IndexError) as error:
+                reason = f"a video must be whole and of a known format, this one ends or fails here: {error}"
+                yield Trouble(self._id(number + 1), "damaged", reason)
 
-    def _frames(self) -> Iterator[tuple[int, Any]]:
-        """Give the frames to take, with their numbers."""
-        due = -math.inf
-        options = {"format_whitelist": _FORMATS}
-        with (
-            open(self._path, "rb") as file,
-            self._av.open(file, options=options, metadata_errors="replace") as container,
-        ):
+    def _frames(self, file: BinaryIO) -> Iterator[tuple[int, Any]]:
+        """Give the frames to take, with their numbers; it is an error if more than a second of the film is missing."""
+        due, number = -math.inf, -1
+        with self._av.open(file, options={"format_whitelist": _FORMATS}, metadata_errors="replace") as container:
             stream = container.streams.video[0]
             rate = float(stream.average_rate or 25)  # for formats that do not tell a frame's time
             for number, frame in enumerate(container.decode(stream)):
@@ -76,6 +71,15 @@ class Video:
                     yield number, frame
                     if self._every is not None:
                         due = (math.floor(seconds / self._every + 1e-6) + 1) * self._every
+            if stream.frames > number + 1 + rate:  # not exactly: players pass over a few frames of a good file
+                raise ValueError(f"it says that it has {stream.frames} frames, and has {number + 1}")
+
+    def _arrival(self, number: int, frame: Any) -> Arrival | Trouble:  # noqa: ANN401
+        if frame.width * frame.height > MOST_PIXELS:
+            reason = f"a frame must have at most {MOST_PIXELS:,} pixels, this one has {frame.width}×{frame.height}"
+            return Trouble(self._id(number), "too-large", reason)
+        turns = round(frame.rotation / 90)  # to the left
+        return Arrival(self._id(number), np.rot90(frame.to_ndarray(format="rgb24"), turns))
 
     def _id(self, number: int) -> str:
         return f"{self._name}#{number:06d}"

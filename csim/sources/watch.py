@@ -19,7 +19,7 @@ from csim.sources.directory import check_folder, is_image_name
 from csim.sources.settling import Settling
 
 _PAUSE = 0.25  # seconds between two looks at the clock
-_SPARING = 20  # a rescan waits so many times as long as the last one took, so that it uses a twentieth of the time
+_SPARING = 10  # a rescan waits so many times as long as the last one took, and so takes a tenth of the time at most
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class Watched:
     root
         The folder. An image's id is its path from here, as `text_of` writes it.
     every
-        Seconds between two rescans, or twenty times what the last one took if that is longer. Raising it spares the
+        Seconds between two rescans, or ten times what the last one took if that is longer. Raising it spares the
         disk, and finds later what was missed.
     settle
         Seconds for which a file must not have changed to be taken. Raising it waits out slower writers.

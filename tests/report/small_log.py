@@ -63,6 +63,7 @@ EVENTS: list[Event] = [
     Skipped(12, 3),
 ]
 
+_INSIDE = ("#", "data:image/png;base64,", "data:image/jpeg;base64,")
 _VOID = {"meta", "img", "br", "hr", "link", "input", "base"}
 
 
@@ -116,5 +117,5 @@ class Page(HTMLParser):
         for name, value in attributes.items():
             if name.startswith("on"):
                 self.problems.append(f"a script hides in {name}")
-            if name in {"src", "href", "xlink:href"} and not value.startswith(("#", "data:image/png;base64,")):
+            if name in {"src", "href", "xlink:href"} and not value.startswith(_INSIDE):
                 self.problems.append(f"{name} leads outside: {value[:60]}")

@@ -20,12 +20,12 @@ from csim.records import (
     Skipped,
     Undone,
 )
-from csim.report.gallery import answers, gallery, strangers, telling, thumbnail
+from csim.report.gallery import LARGE, Card, answers, card, gallery, groups, strangers, telling, thumbnail
 
 
 def pixels(img):
     """Return the pixels that the `src` of an `<img>` holds."""
-    raw = base64.b64decode(img["src"].removeprefix("data:image/png;base64,"))
+    raw = base64.b64decode(img["src"].partition(";base64,")[2])
     return np.asarray(Image.open(io.BytesIO(raw)))
 
 
@@ -178,3 +178,41 @@ def test_a_slice_of_a_larger_array_can_be_shown_and_is_not_edited():
 def test_a_picture_says_what_it_is_to_those_who_cannot_see_it():
     img = Page(thumbnail(ITEMS[0], role="shown to the labeller")).all("img")[0]
     assert img["alt"] == img["title"] == "image 1, shown to the labeller"
+
+
+def test_a_photograph_takes_little_room_and_still_looks_like_itself():
+    waves = np.sin(np.arange(64) / 5)[:, None, None] * np.cos(np.arange(64) / 7)[None, :, None] * np.array([1, 0.5, 2])
+    photograph = (128 + 60 * waves + np.random.default_rng(0).normal(0, 6, (64, 64, 3))).clip(0, 255).astype(np.uint8)
+    img = Page(thumbnail(Item("a", 1, photograph))).all("img")[0]
+    assert img["src"].startswith("data:image/jpeg")
+    assert len(img["src"]) < 5_000
+    assert np.abs(pixels(img).astype(int) - photograph).mean() < 10
+
+
+def test_few_pixels_are_drawn_as_squares_and_many_are_not():
+    few, many = (Page(thumbnail(Item("a", 1, np.zeros((side, side), np.uint8)))) for side in (28, 100))
+    assert few.count("img", "pixels") == 1
+    assert many.count("img", "pixels") == 0
+
+
+def test_the_image_that_a_person_saw_is_shown_larger():
+    image = np.full((400, 200), 9, np.uint8)
+    assert pixels(Page(thumbnail(Item("a", 1, image), side=LARGE)).all("img")[0]).shape == (160, 80)
+
+
+def test_a_group_whose_picture_is_gone_is_shown_all_the_same():
+    page = Page(card(Card(7, 1234, NASTY, None, [ITEMS[0]], 5_000, note=NASTY)))
+    assert page.problems == []
+    assert page.count("img") == 1
+    assert {NASTY, "question 7, image 1,234", "5,000 images", "+4,998", "picture not kept"} <= set(page.words)
+
+
+def test_no_groups_are_told_in_words():
+    assert Page(groups([])).words == ["No question was asked."]
+
+
+def test_of_a_very_long_id_the_end_is_shown():
+    title = Page(thumbnail(Item("deep/" * 800 + "0001.png", 1, ITEMS[0].image))).all("img")[0]["title"]
+    assert title.startswith("image …")
+    assert title.endswith("deep/0001.png")
+    assert len(title) < 120

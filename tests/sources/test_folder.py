@@ -1,14 +1,15 @@
 import io
-import struct
+import os
 import zlib
 
 import numpy as np
 import pytest
 from PIL import Image
+from sources.image_files import png_with
 
 from csim.errors import InputError
-from csim.sources import folder as folder_module
-from csim.sources.folder import read_images, read_labelled
+from csim.sources.decode import decode
+from csim.sources.folder import labelled_files, read_images, read_labelled
 
 
 def picture(shade=100, size=(12, 10), mode="L"):
@@ -207,27 +208,56 @@ def test_a_folder_without_classes_is_refused(tmp_path):
         read_labelled(tmp_path)
 
 
-def huge_png(width, height):
-    """Return a PNG whose header promises that many pixels, though only a few bytes follow."""
-
-    def chunk(kind, content):
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    content = zlib.compress(b"\0" * 100)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", content) + chunk(b"IEND", b"")
-
-
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("side", [8_001, 10_000, 60_000])
 def test_a_file_that_would_unpack_to_gigabytes_is_refused(tmp_path, side):
-    (tmp_path / "bomb.png").write_bytes(huge_png(side, side))
-    with pytest.raises(InputError, match=r"bomb\.png.*pixels"):
+    (tmp_path / "bomb.png").write_bytes(png_with(side, side, 8, zlib.compress(bytes(100))))
+    with pytest.raises(InputError, match=rf"bomb\.png.*64,000,000 pixels.*{side}×{side}"):
         read_images(tmp_path)
 
 
-def test_too_many_pixels_are_refused_before_they_are_decoded(tmp_path, monkeypatch):
-    monkeypatch.setattr(folder_module, "MOST_PIXELS", 119)
-    (tmp_path / "a.png").write_bytes(huge_png(12, 10))  # its pixels cannot be decoded at all
-    with pytest.raises(InputError, match="12×10 pixels, the most is 119"):
-        read_images(tmp_path)
+def test_a_subfolder_that_may_not_be_listed_is_refused_by_name(public_folder, as_nobody):
+    save(picture(10), public_folder / "heron" / "a.png")
+    (public_folder / "crane").mkdir(mode=0)
+    with as_nobody(), pytest.raises(InputError, match=r"crane cannot be read.*Permission denied"):
+        read_labelled(public_folder)
+
+
+def test_large_files_are_brought_to_size_one_by_one(tmp_path):
+    for name in ("a.jpg", "b.png"):
+        save(picture(100, size=(2400, 3200)), tmp_path / name)
+    images = read_images(tmp_path, size=(8, 8))
+    assert images.shape == (2, 8, 8)
+    assert abs(images[:, 4:, 4:].astype(int) - 100).max() <= 2
+
+
+def test_labelled_files_come_with_their_class_and_an_id_of_their_own(tmp_path):
+    save(picture(10), tmp_path / "heron" / "2024" / "a.png")
+    save(picture(20), tmp_path / "crane" / "a.png")
+    save(picture(30), tmp_path / "loose.png")
+    files = list(labelled_files(tmp_path))
+    assert [(arrival.id, name) for arrival, name in files] == [
+        ("labelled/crane/a.png", "crane"),
+        ("labelled/heron/2024/a.png", "heron"),
+    ]
+    assert [arrival.picture.read_bytes() for arrival, _ in files] == [
+        (tmp_path / "crane" / "a.png").read_bytes(),
+        (tmp_path / "heron" / "2024" / "a.png").read_bytes(),
+    ]
+    assert [name for _, name in files] == read_labelled(tmp_path)[1]
+
+
+def test_labelled_files_are_those_that_read_labelled_reads(tmp_path):
+    for number, name in enumerate(["b/1.png", "a/2.png", "a/1.png", os.fsdecode(b"caf\xe9/1.png")]):
+        save(picture(number), tmp_path / name)
+    images, names = read_labelled(tmp_path)
+    decoded = [(decode(arrival, (12, 10)).image, name) for arrival, name in labelled_files(str(tmp_path))]
+    assert [name for _, name in decoded] == names == ["a", "a", "b", r"caf\xe9"]
+    assert (np.stack([image for image, _ in decoded]) == images).all()
+
+
+def test_a_folder_without_labelled_files_is_refused_at_once(tmp_path):
+    with pytest.raises(InputError, match="holds no image"):
+        labelled_files(tmp_path)
+    save(picture(10), tmp_path / "loose.png")
+    with pytest.raises(InputError, match="subfolder of images per class"):
+        labelled_files(tmp_path)

@@ -15,7 +15,7 @@ from csim.bench.report.pictures import inline
 from csim.bench.report.runs import Runs
 from csim.bench.report.sheets import USUAL, Folder, Sheet
 from csim.errors import InputError
-from csim.report.page import STYLE
+from csim.report.frame import STYLE
 
 FILE = "report.html"
 TITLE = "Measurements of csim"

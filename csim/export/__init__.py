@@ -1,0 +1,1 @@
+"""Labels, pictures and models of a stream folder for other tools, and people's answers back from them."""

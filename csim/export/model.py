@@ -1,0 +1,128 @@
+"""The model in use as plain arrays in one safetensors file, with a JSON card beside it. No pickle, nothing to run.
+
+The arrays are `weights` (K, d) and `bias` (K,) of the one-vs-rest layer, a row per class, and every weight of the
+network as `network.` and its name. The card says what the rows stand for today, what the model was trained on and how
+to compute with it; its sha256 tells whether the two files belong together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save
+
+from csim import __version__, checkpoint
+from csim.errors import CheckpointError
+from csim.export.moment import at_one_moment
+from csim.export.whole import whole
+from csim.folder.reader import Reader
+from csim.records import ClassId, Model
+
+_USE = (
+    "arrays = safetensors.numpy.load_file(file); x = images / 255, float32, (n, 1 or 3, height, width)",
+    "for each convolution of network.body.features: x = relu(batch_norm(max_pool_2x2(convolve(x, padding='same'))))",
+    "x = relu(norm(hidden(x.reshape(n, -1)))), x = embedding(x), each of network.body; vectors = x / length(x)",
+    "scores = 1 / (1 + exp(-(vectors @ arrays['weights'].T + arrays['bias']))), (n, K): a column per entry of columns",
+)
+_ACCEPT = {
+    "quantile": "of columns of one class_id take the highest; the best class is accepted if it reaches its threshold",
+    "mean-bound": "of columns of one class_id take the highest; the best is accepted if any reaches its threshold",
+}
+
+
+def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[str, Any]:
+    """Write the model in use and its card; return the card.
+
+    Parameters
+    ----------
+    reader
+        Of a stream folder.
+    path
+        The name of both, to which `.safetensors` and `.json` are added; the first may be there already.
+    overwrite
+        Whether the two files may already be there.
+    """
+    path, card_path = files_of(path)
+    outside = reader.layout.root
+    with whole(card_path, outside=outside, overwrite=overwrite) as card_file:
+        model = _in_use(reader)
+        payload = _payload(model)
+        with at_one_moment(reader):
+            card = _card(reader, model) | {"file": path.name, "sha256": hashlib.sha256(payload).hexdigest()}
+        card_file.write_text(json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        with whole(path, outside=outside, overwrite=overwrite) as model_file:
+            model_file.write_bytes(payload)
+    return card
+
+
+def files_of(path: Path) -> tuple[Path, Path]:
+    """Return where the model and its card lie.
+
+    >>> [file.name for file in files_of(Path("birds.v2"))]
+    ['birds.v2.safetensors', 'birds.v2.json']
+    """
+    name = path.name.removesuffix(".safetensors")
+    return path.with_name(f"{name}.safetensors"), path.with_name(f"{name}.json")
+
+
+def _in_use(reader: Reader) -> Model:
+    query = "SELECT max(version) FROM models WHERE installed_at IS NOT NULL"
+    while True:
+        version = reader.value(query)
+        try:
+            return checkpoint.model_from(checkpoint.read(reader.layout.model(version)))
+        except CheckpointError:
+            if reader.value(query) == version:  # otherwise a newer one has come, and the engine has deleted this
+                raise
+
+
+def _payload(model: Model) -> bytes:
+    arrays = {"weights": model.weights, "bias": model.bias}
+    arrays |= {f"network.{name}": array for name, array in model.network.items()}
+    contiguous = {name: np.array(array, order="C") for name, array in arrays.items()}
+    return bytes(save(contiguous, metadata={"made_by": f"csim {__version__}"}))
+
+
+def _card(reader: Reader, model: Model) -> dict[str, Any]:
+    settings = reader.config.settings
+    query = "SELECT images, position, installed_at FROM models WHERE version = ?"
+    ((images, position, installed_at),) = reader.rows(query, model.version)
+    thresholds_from, lowest = _thresholds(reader, model)
+    today = {own: (now, name) for own, now, name in reader.rows(
+        "SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"
+    )}  # fmt: skip
+    columns = [
+        {"class_id": today[own][0], "name": today[own][1], "threshold": lowest.get(today[own][0])}
+        for own in model.class_ids
+    ]
+    return {
+        "model": model.version,
+        "columns": columns,
+        "image_shape": list(model.image_shape),
+        "images": images,  # that it was trained on
+        "position": position,  # of the stream when its training began
+        "in_use_from": installed_at,
+        "thresholds_from": thresholds_from,
+        "settings": settings.to_dict(),
+        "made_by": f"csim {__version__}",
+        "use": [*_USE, _ACCEPT[settings.threshold]],
+    }
+
+
+def _thresholds(reader: Reader, model: Model) -> tuple[int | None, dict[ClassId | None, float]]:
+    """Return the position of a snapshot with the model, and its thresholds by class; nothing if there is none."""
+    query = "SELECT step, position FROM snapshots WHERE model = ? ORDER BY step DESC LIMIT 1"
+    for step, position in reader.rows(query, model.version):
+        try:
+            head = checkpoint.read(reader.layout.snapshot(step))["head"]
+        except CheckpointError:
+            break
+        # A threshold of minus infinity accepts every score, as 0 does, which JSON can hold.
+        lowest = (value if math.isfinite(value) else 0.0 for value in head["lowest"].tolist())
+        return position, dict(zip(head["class_ids"], lowest, strict=True))
+    return None, {}

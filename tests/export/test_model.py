@@ -1,0 +1,194 @@
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from digit_stream import digit_stream
+from export.hostile_folder import change
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+from csim import __version__, checkpoint
+from csim.build import build, make_body
+from csim.embed.encoder import to_inputs
+from csim.embed.network import OpenWorldNetwork
+from csim.errors import CheckpointError, InputError
+from csim.export.model import _payload, write_model
+from csim.folder.layout import Layout
+from csim.folder.reader import Reader
+from csim.folder.say import say
+from csim.records import MergeClasses, Model, RemoveClass
+from csim.settings import Settings
+
+DOCS = Path(__file__).parents[2] / "docs/export.md"
+
+
+def exported(folder, path, **options):
+    with Reader(folder) as reader:
+        card = write_model(reader, path, **options)
+    assert json.loads(path.with_name(f"{path.name}.json").read_text("utf-8"), parse_constant=pytest.fail) == card
+    return card, load_file(path.with_name(f"{path.name}.safetensors"))
+
+
+def engine_of(folder):
+    """Return an engine as the folder's newest snapshot has it."""
+    layout = Layout(folder)
+    with Reader(folder) as reader:
+        step, version = reader.rows("SELECT step, model FROM snapshots ORDER BY step DESC LIMIT 1")[0]
+        engine = build(reader.config.settings).engine
+    state = checkpoint.read(layout.snapshot(step))
+    checkpoint.restore_engine(engine, state | {"model": checkpoint.read(layout.model(version))})
+    return engine
+
+
+def test_the_arrays_are_those_of_the_model_in_use(lived, tmp_path):
+    card, arrays = exported(lived, tmp_path / "model")
+    model = engine_of(lived).model
+    assert card["model"] == model.version > 1
+    assert set(arrays) == {"weights", "bias", *(f"network.{name}" for name in model.network)}
+    np.testing.assert_array_equal(arrays["weights"], model.weights)
+    np.testing.assert_array_equal(arrays["bias"], model.bias)
+    for name, array in model.network.items():
+        np.testing.assert_array_equal(arrays[f"network.{name}"], array)
+
+
+def test_the_card_tells_what_the_model_is(lived, tmp_path):
+    card, _ = exported(lived, tmp_path / "model")
+    with Reader(lived) as reader:
+        row = reader.rows("SELECT images, position, installed_at FROM models ORDER BY version DESC")[0]
+        settings, shape = reader.config.settings, reader.config.image_shape
+    assert (card["images"], card["position"], card["in_use_from"]) == row
+    assert Settings.from_dict(card["settings"]) == settings
+    assert tuple(card["image_shape"]) == shape
+    assert card["made_by"] == f"csim {__version__}"
+    assert card["sha256"] == hashlib.sha256((tmp_path / "model.safetensors").read_bytes()).hexdigest()
+    assert card["file"] == "model.safetensors"
+    assert len(card["use"]) == 5
+    with safe_open(tmp_path / "model.safetensors", framework="numpy") as file:
+        assert file.metadata() == {"made_by": f"csim {__version__}"}
+
+
+def test_columns_and_thresholds_are_those_that_the_stream_decides_by(lived, tmp_path):
+    card, _ = exported(lived, tmp_path / "model")
+    engine = engine_of(lived)
+    names, state = engine.dialogue.catalogue.names(), engine.head.state()
+    lowest = dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))
+    assert [column["class_id"] for column in card["columns"]] == list(engine.model.class_ids)
+    for column in card["columns"]:
+        assert column["name"] == names[column["class_id"]]
+        assert column["threshold"] == max(lowest[column["class_id"]], 0.0)
+    assert card["thresholds_from"] == engine.position == 230
+
+
+def recipe():
+    """Return the function of the docs, for the model in the folder that we stand in."""
+    (block,) = re.findall(r"^```py\n(.*?)^```", DOCS.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    space = {}
+    exec(compile(block, str(DOCS), "exec"), space)  # noqa: S102
+    return space["scores"]
+
+
+def test_the_recipe_of_the_docs_gives_the_stream_its_own_scores(lived, tmp_path, monkeypatch):
+    _, arrays = exported(lived, tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    images = np.asarray(digit_stream().images, np.uint8)[:50]
+    engine = engine_of(lived)
+    theirs = engine.head.scores(engine.gallery.embed(images))
+    np.testing.assert_allclose(recipe()(images), theirs, atol=1e-4)
+    assert arrays["weights"].shape[0] == theirs.shape[1]
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (9, 11), (13, 10, 3)])
+@pytest.mark.parametrize("changes", [{}, {"batch_norm": False}, {"conv_layers": 3, "kernel": 5}, {"conv_layers": 1}])
+def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, shape, changes):
+    settings = Settings(channels=4, hidden_units=20, embedding_size=10, **changes)
+    torch.manual_seed(0)
+    network = OpenWorldNetwork(make_body(settings, shape), [3, 5, 8])
+    for name, tensor in network.state_dict().items():
+        if "running" in name:  # as after training
+            tensor.uniform_(0.1, 2.0)
+    weights, bias = network.one_vs_rest.weights().detach().numpy(), network.one_vs_rest.bias.detach().numpy()
+    model = Model(1, (3, 5, 8), shape, network.arrays(), weights, bias, np.zeros((0, 10)))
+    (tmp_path / "model.safetensors").write_bytes(_payload(model))
+    (tmp_path / "model.json").write_text(json.dumps({"settings": settings.to_dict()}))
+    monkeypatch.chdir(tmp_path)
+    images = np.random.default_rng(0).integers(0, 256, (6, *shape), np.uint8)
+    with torch.inference_mode():
+        theirs = torch.sigmoid(network.eval()(to_inputs(images, torch.device("cpu")))[1]).numpy()
+    np.testing.assert_allclose(recipe()(images), theirs, atol=1e-5)
+
+
+def test_classes_that_were_merged_or_removed_keep_their_columns(folder, tmp_path):
+    before, _ = exported(folder, tmp_path / "before")
+    first, second, third = (column["class_id"] for column in before["columns"][:3])
+    say(folder, [MergeClasses(second, first), RemoveClass(third)])
+    after, arrays = exported(folder, tmp_path / "after")
+    assert [column["class_id"] for column in after["columns"][:3]] == [first, first, None]
+    assert after["columns"][1]["name"] == before["columns"][0]["name"]
+    assert after["columns"][2] == {"class_id": None, "name": None, "threshold": None}
+    assert len(arrays["weights"]) == len(after["columns"])
+
+
+def test_thresholds_out_of_reach_are_null(folder, tmp_path):
+    change(folder, "UPDATE snapshots SET model = 1")
+    card, _ = exported(folder, tmp_path / "model")
+    assert card["thresholds_from"] is None
+    assert {column["threshold"] for column in card["columns"]} == {None}
+
+
+def test_a_folder_without_a_stream_has_its_first_model(fresh, tmp_path):
+    card, arrays = exported(fresh, tmp_path / "model")
+    assert (card["model"], card["images"], card["position"]) == (1, 90, 0)
+    assert len(arrays["bias"]) == len(card["columns"])
+
+
+def test_the_ending_may_be_given_or_not(fresh, tmp_path):
+    with Reader(fresh) as reader:
+        write_model(reader, tmp_path / "birds.v2.safetensors")
+        write_model(reader, tmp_path / "cranes.v2")
+    names = {"birds.v2.safetensors", "birds.v2.json", "cranes.v2.safetensors", "cranes.v2.json"}
+    assert {file.name for file in tmp_path.iterdir()} == names
+
+
+@pytest.mark.parametrize("there", ["model.json", "model.safetensors"])
+def test_neither_file_is_replaced_unless_told(fresh, tmp_path, there):
+    (tmp_path / there).write_text("precious")
+    with Reader(fresh) as reader, pytest.raises(InputError, match=f"{there} must not exist yet"):
+        write_model(reader, tmp_path / "model")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(there, "precious")]
+    assert exported(fresh, tmp_path / "model", overwrite=True)[0]["model"] == 1
+
+
+def test_a_damaged_model_is_told_and_nothing_written(folder, tmp_path):
+    with Reader(folder) as reader:
+        version = reader.value("SELECT max(version) FROM models WHERE installed_at IS NOT NULL")
+        file = Layout(folder).model(version)
+        content = bytearray(file.read_bytes())
+        content[-5] ^= 1
+        file.write_bytes(content)
+        (tmp_path / "out").mkdir()
+        with pytest.raises(CheckpointError, match="damaged"):
+            write_model(reader, tmp_path / "out/model")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_model_that_is_replaced_while_it_is_read_gives_way_to_the_newer(folder, tmp_path):
+    """The engine may delete an old model's file between the look at its number and the reading."""
+
+    class Slow(Reader):
+        looks = 0
+
+        def value(self, query, *values):
+            found = super().value(query, *values)
+            if "max(version)" in query:
+                self.looks += 1
+                if self.looks == 1:
+                    return 10**5  # a model that was in use a moment ago
+            return found
+
+    with Slow(folder) as reader:
+        card = write_model(reader, tmp_path / "model")
+        assert card["model"] == reader.value("SELECT max(version) FROM models WHERE installed_at IS NOT NULL")
