@@ -71,12 +71,28 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
+def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let all queries inside see the database as it is at the first of them."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
 def told(connection: sqlite3.Connection) -> Iterator[None]:
-    """Say what is the matter when the database cannot do what it should."""
+    """Say what is the matter when the database, or a file beside it, cannot do what it should."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         raise _explained(error, connection) from error
+    except OSError as error:
+        where = error.filename or "the folder"
+        raise StorageError(f"{where} cannot be written ({error.strerror}); make room, then run again") from error
 
 
 def _explained(error: sqlite3.DatabaseError, connection: sqlite3.Connection) -> Exception:

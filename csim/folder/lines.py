@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Any
 
+from csim.folder.database import one_moment
+
 FIELDS = ("line", "item", "decision", "class", "score", "model", "question", "position")
 _ARRIVALS = (
     "SELECT i.step, i.place, i.id, i.is_accepted, c.name, i.score, i.model"
@@ -29,6 +31,11 @@ def lines(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int,
     A line's number is made of the position at which it was written and a count of later changes: it is the same
     whenever the lines are read.
     """
+    with one_moment(connection):
+        yield from _lines(connection, after)
+
+
+def _lines(connection: sqlite3.Connection, after: int) -> Iterator[tuple[int, Line]]:
     names = dict(connection.execute("SELECT c.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"))
     arrivals = (
         ((step, place, 0), _arrival(place, item_id, is_accepted, name, score, model))

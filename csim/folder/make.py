@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -63,7 +64,9 @@ def _fill(
     items = [r.Item(arrival.id, 0, arrival.image) for arrival in arrivals]
     *added, due = engine.warm_up(items, names)
     assert isinstance(due, r.TrainingDue)
+    start = time.monotonic()
     model = parts.refit.train(due.job, None, progress)
+    seconds = time.monotonic() - start
     checkpoint.write(layout.model(model.version), checkpoint.model_state(model))
     events = [*added, *engine.install(model)]
     connection = database.create(layout.database)
@@ -71,8 +74,8 @@ def _fill(
     with database.transaction(connection):
         config.write(connection)
         connection.execute(
-            "INSERT INTO models (version, position, switch_at, images, sha256) VALUES (?, 0, 0, ?, ?)",
-            (model.version, len(due.job.labels), sha256),
+            "INSERT INTO models (version, position, switch_at, images, sha256, seconds) VALUES (?, 0, 0, ?, ?, ?)",
+            (model.version, len(due.job.labels), sha256, seconds),
         )
         class_ids = [engine.dialogue.class_id(name) for name in names]
         add_labelled(connection, items, class_ids, [arrival.kept for arrival in arrivals])

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -51,6 +52,7 @@ class Output:
             self._file.truncate(0)
             self._file.seek(0)
             self._step = 0
+        self._size = self._file.tell() if self._is_cuttable else 0
 
     def catch_up(self) -> int:
         """Write what has happened since; return how many lines that were."""
@@ -68,7 +70,7 @@ class Output:
             raise StorageError(
                 f"predictions cannot be written ({error.strerror}); make room, then run again"
             ) from error
-        self._step = last
+        self._step, self._size = last, self._file.tell() if self._is_cuttable else 0
         if written and time.monotonic() - self._since > _OFTEN:
             self._remember()
         return written
@@ -77,7 +79,8 @@ class Output:
         """Let the file go."""
         self._remember()
         if self._is_cuttable:
-            self._file.close()
+            with suppress(OSError):  # a write that failed has been told of, and is tried again here
+                self._file.close()
         self._connection.close()
 
     def _put(self, out: io.StringIO, line: Line) -> None:
@@ -91,7 +94,7 @@ class Output:
         return row or (0, 0)
 
     def _remember(self) -> None:
-        row = (self._key, self._step, self._file.tell() if self._is_cuttable else 0)
+        row = (self._key, self._step, self._size)  # not where a write that failed has left the file
         with transaction(self._connection):
             self._connection.execute("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?)", row)
         self._since = time.monotonic()

@@ -12,7 +12,7 @@ import numpy as np
 
 import csim.records as r
 from csim.errors import QuestionError
-from csim.folder.database import open_for_reading, told
+from csim.folder.database import one_moment, open_for_reading, told
 from csim.folder.layout import Config, Layout
 from csim.folder.lines import Line, lines
 from csim.folder.words import event_from_text
@@ -83,12 +83,13 @@ class Reader:
     def classes(self) -> list[ClassRow]:
         """Return the classes there are, in order of id."""
         learned = self.value("SELECT class_ids FROM models WHERE installed_at IS NOT NULL ORDER BY version DESC")
+        today = dict(self.rows("SELECT id, today FROM classes"))
         query = (
             "SELECT t.id, t.name, coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
             " FROM classes c JOIN classes t ON t.id = c.today LEFT JOIN items i ON i.class_id = c.id"
             " GROUP BY t.id ORDER BY t.id"
         )
-        known = set(json.loads(learned))
+        known = {today[own] for own in json.loads(learned)}
         return [ClassRow(own, name, images, told, own in known) for own, name, images, told in self.rows(query)]
 
     def questions(self, status: str | None = "open") -> list[QuestionRow]:
@@ -131,10 +132,11 @@ class Reader:
 
     def events(self) -> list[r.Event]:
         """Return everything that happened; an image whose picture is no longer kept is black."""
-        arrivals = self.rows(
-            "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE place > 0 ORDER BY place"
-        )
-        others = self.rows("SELECT position, kind, body FROM events ORDER BY number")
+        with one_moment(self.connection):
+            arrivals = self.rows(
+                "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE place > 0 ORDER BY place"
+            )
+            others = self.rows("SELECT position, kind, body FROM events ORDER BY number")
         log: list[tuple[int, int, r.Event]] = [
             (place, 0, (r.Accepted if is_accepted else r.Rejected)(place, own, nearest, score, model))
             for place, own, is_accepted, nearest, score, model in arrivals

@@ -15,7 +15,7 @@ from pathlib import Path
 import csim.records as r
 from csim.build import build
 from csim.checkpoint import checksum
-from csim.errors import CsimError
+from csim.errors import CsimError, FolderError
 from csim.folder import inbox, snapshots
 from csim.folder.database import check, open_for_engine, told, transaction
 from csim.folder.layout import Config, Layout
@@ -99,7 +99,7 @@ class Stream:
     def attend(self) -> None:
         """Take the messages that have come, and the new model if it is its turn."""
         self._hear()
-        if self._is_turn():
+        while self._is_turn():  # without any lag, one model may make the next due at the same place
             self._install()
 
     def note(self, trouble: Trouble) -> None:
@@ -206,6 +206,8 @@ class Stream:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Hold on to the fact that the engine is ahead of the log until what it did is written."""
+        if self._is_ahead:
+            raise FolderError(f"{self.layout.root} could not be written before; open the folder anew to go on")
         self._is_ahead = True
         yield
         self._is_ahead = False
@@ -214,8 +216,9 @@ class Stream:
         """Write a step; files first, then everything else at once."""
         due = [event for event in step.events if isinstance(event, r.TrainingDue)]
         base = None if self._engine.model is None else self._engine.model.version
-        for event in due:
-            write_job(self.layout, event.job, base, self.config.settings)
+        with told(self._connection):
+            for event in due:
+                write_job(self.layout, event.job, base, self.config.settings)
         with transaction(self._connection):
             number = write(self._connection, step)
             for statement, values in also:
@@ -247,6 +250,7 @@ class Stream:
 
     def _save(self) -> None:
         start = time.monotonic()
-        snapshots.save(self._connection, self.layout, self._engine, self._step, self.config.keep_bytes)
+        with told(self._connection):
+            snapshots.save(self._connection, self.layout, self._engine, self._step, self.config.keep_bytes)
         self._saved, self._since = self._step, time.monotonic()
         self._cost = self._since - start

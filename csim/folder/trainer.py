@@ -52,7 +52,8 @@ class Trainer:
         assert self.version is None
         self.version, self._is_there = version, self._is_trained(version)
         if not self._is_there:
-            self._process = self._process or self._start()
+            if self._process is None or self._process.poll() is not None:  # none yet, or it died when it was idle
+                self._process = self._start()
             assert self._process.stdin is not None
             self._process.stdin.write(f"{version}\n".encode())
             self._process.stdin.flush()
