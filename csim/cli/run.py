@@ -23,33 +23,43 @@ from csim.errors import InputError
 
 if TYPE_CHECKING:
     from csim.folder.run import Counts
+    from csim.folder.stream import Stream
+
+
+SourceName = Annotated[
+    str | None,
+    typer.Argument(
+        help="A directory, an image, a .npz, a video, or - for a list of files on standard input. Without one, "
+        "answers are taken and models trained."
+    ),
+]
+Predictions = Annotated[
+    Path | None, typer.Option(help="Predictions go to this .jsonl or .csv file; - for standard output.")
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on for ever with what is put into the directory.")]
+IsLive = Annotated[
+    bool, typer.Option("--live", help="A new model takes over as soon as it is ready; nothing waits for it.")
+]
+Limit = Annotated[int | None, typer.Option(parser=number("--limit", int, least=1), help="Stop after so many images.")]
+Every = Annotated[
+    float | None, typer.Option(parser=number("--every", float), help="Seconds between two frames of a video.")
+]
+Null = Annotated[bool, typer.Option("--null", "-0", help="The list's file names end with a zero byte.")]
+Ask = Annotated[bool, typer.Option(help="At the end of the source, ask about what waits.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what was done as one JSON object.")]
 
 
 def run(
     folder: Annotated[Path, typer.Argument(help="The stream folder.")],
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            help="A directory, an image, a .npz, a video, or - for a list of files on standard input. Without one, "
-            "answers are taken and models trained."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Predictions go to this .jsonl or .csv file; - for standard output.")
-    ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on for ever with what is put into the directory.")] = False,
-    live: Annotated[
-        bool, typer.Option("--live", help="A new model takes over as soon as it is ready; nothing waits for it.")
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option(parser=number("--limit", int, least=1), help="Stop after so many images.")
-    ] = None,
-    every: Annotated[
-        float | None, typer.Option(parser=number("--every", float), help="Seconds between two frames of a video.")
-    ] = None,
-    null: Annotated[bool, typer.Option("--null", "-0", help="The list's file names end with a zero byte.")] = False,
-    ask: Annotated[bool, typer.Option(help="At the end of the source, ask about what waits.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as one JSON object.")] = False,
+    source: SourceName = None,
+    out: Predictions = None,
+    watch: Watch = False,
+    live: IsLive = False,
+    limit: Limit = None,
+    every: Every = None,
+    null: Null = False,
+    ask: Ask = True,
+    as_json: AsJson = False,
 ) -> None:
     """Classify images; go on where the last run stopped.
 
@@ -61,7 +71,6 @@ def run(
     Example: csim run birds incoming/ --watch --out predictions.jsonl
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same on every machine
-    from csim.folder.output import Output  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
     from csim.folder.run import run  # noqa: PLC0415
     from csim.folder.stream import Stream  # noqa: PLC0415
     from csim.sources.choose import open_source  # noqa: PLC0415
@@ -69,29 +78,26 @@ def run(
     if source is None and watch:
         raise InputError("--watch needs a directory; give it after the folder")
     origin = () if source is None else open_source(source, watch=watch, stdin=sys.stdin.buffer, every=every, null=null)
-    is_piped = out is not None and str(out) == "-"
-    with Stream(folder, is_live=live) as stream, _stopping() as is_stopped, _showing() as show:
+    with Stream(folder, is_live=live) as stream, _stopping() as is_stopped, _writing(stream, out) as write:
         for problem in stream.problems:
             typer.echo(f"csim: {problem}; an older snapshot was used", err=True)
-        output = Output(stream.layout.database, None if is_piped else out, sys.stdout.buffer) if out else None
-        start = time.monotonic()
+        with _showing(stream) as show:
 
-        def follow(counts: Counts) -> None:
-            if output is not None:
-                output.catch_up()
-            show(f"{stream.position:,} images, {counts.taken / (time.monotonic() - start):,.0f}/s", counts)
+            def follow(counts: Counts) -> None:
+                write()
+                show(counts)
 
-        try:
             counts, is_end = run(stream, origin, limit=limit, is_stopped=is_stopped, on_batch=follow)
             if is_end and not is_stopped():
                 stream.finish(ask=ask)
-                follow(counts)
-        finally:
-            if output is not None:
-                output.close()
-    _conclude(folder, counts, is_stopped(), as_json, to_error=is_piped)
+                write()
+    _conclude(folder, counts, is_stopped(), as_json, to_error=_is_piped(out))
     if is_stopped():
         raise typer.Exit(INTERRUPTED)
+
+
+def _is_piped(out: Path | None) -> bool:
+    return out is not None and str(out) == "-"
 
 
 def _conclude(folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, to_error: bool) -> None:
@@ -135,16 +141,32 @@ def _stopping() -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def _showing() -> Iterator[Callable[[str, Counts], None]]:
+def _writing(stream: Stream, out: Path | None) -> Iterator[Callable[[], object]]:
+    """Give what brings the predictions up to where the folder is."""
+    from csim.folder.output import Output  # noqa: PLC0415
+
+    if out is None:
+        yield lambda: None
+        return
+    output = Output(stream.layout.database, None if _is_piped(out) else out, sys.stdout.buffer)
+    try:
+        yield output.catch_up
+    finally:
+        output.close()
+
+
+@contextmanager
+def _showing(stream: Stream) -> Iterator[Callable[[Counts], None]]:
     """Show how far a run is, on a terminal only."""
-    console = Console(stderr=True, highlight=False)
+    console, start = Console(stderr=True, highlight=False), time.monotonic()
     if not console.is_terminal:
-        yield lambda words, counts: None
+        yield lambda counts: None
         return
     with Live(console=console, transient=True, refresh_per_second=4) as live:
 
-        def show(words: str, counts: Counts) -> None:
+        def show(counts: Counts) -> None:
+            pace = counts.taken / (time.monotonic() - start)
             more = f", {counts.troubles:,} unreadable" if counts.troubles else ""
-            live.update(Text(f"{words}{more}   Ctrl-C stops"))
+            live.update(Text(f"{stream.position:,} images, {pace:,.0f}/s{more}   Ctrl-C stops"))
 
         yield show
