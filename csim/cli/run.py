@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +72,7 @@ def run(
     Example: csim run birds incoming/ --watch --out predictions.jsonl
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same on every machine
+    warnings.filterwarnings("ignore", category=UserWarning, module="PIL")  # what matters is counted as trouble
     from csim.folder.run import run  # noqa: PLC0415
     from csim.folder.stream import Stream  # noqa: PLC0415
     from csim.sources.choose import open_source  # noqa: PLC0415

@@ -44,6 +44,10 @@ def write(connection: sqlite3.Connection, step: Step) -> int:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [(item.position, item.id, number, *_arrival(arrivals[item.id]), pictures.get(item.id)) for item in step.items],
     )
+    if step.items:
+        connection.execute(
+            "DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,)
+        )  # mended
     for event in step.events:
         if not isinstance(event, r.Accepted | r.Rejected | r.TrainingDue):
             connection.execute(

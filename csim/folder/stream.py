@@ -79,10 +79,9 @@ class Stream:
         return self._trainer.version is not None
 
     def knows(self, item_id: str) -> bool:
-        """Tell whether an image of this id has come before, readable or not."""
-        query = "SELECT 1 FROM items WHERE id = ? UNION ALL SELECT 1 FROM troubles WHERE id = ?"
+        """Tell whether an image of this id has been taken; one that could not be read may have been mended."""
         with told(self._connection):
-            return self._connection.execute(query, (item_id, item_id)).fetchone() is not None
+            return self._connection.execute("SELECT 1 FROM items WHERE id = ?", (item_id,)).fetchone() is not None
 
     def scores(self, images: r.Images) -> r.Floats:
         """Return what the model in use makes of images, (n, K); nothing changes."""

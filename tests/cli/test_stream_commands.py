@@ -146,8 +146,10 @@ def test_files_that_cannot_be_read_are_counted_by_kind(fresh, photos, tmp_path):
     assert done.exit_code == 0
     assert "3 files could not be taken" in done.stderr
     assert as_json("status", stream)["troubles"] == {"damaged": 1, "empty": 1, "not-an-image": 1}
+    (incoming / "d.png").write_bytes(whole)
     again = as_json("run", stream, incoming)
-    assert (again["taken"], again["known"], again["troubles"]) == (0, 4, 0)
+    assert (again["taken"], again["known"], again["troubles"]) == (1, 1, 2)
+    assert as_json("status", stream)["troubles"] == {"empty": 1, "not-an-image": 1}
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])

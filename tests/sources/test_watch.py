@@ -1,4 +1,5 @@
 import os
+import statistics
 import sys
 import time
 
@@ -81,12 +82,13 @@ def test_an_arrival_is_a_file_that_can_be_decoded(tmp_path, watch):
 
 
 def test_while_nothing_comes_a_none_comes_at_least_every_half_second(watch):
-    found = watch()
+    found, gaps = watch(), []
     next(found)
-    for _ in range(6):
+    for _ in range(9):
         start = time.monotonic()
         assert next(found) is None
-        assert time.monotonic() - start < 0.5 + 0.3  # a busy machine
+        gaps.append(time.monotonic() - start)
+    assert statistics.median(gaps) < 0.5  # one may be longer on a busy machine
 
 
 def test_with_watchfiles_a_file_is_noticed_long_before_the_next_rescan(tmp_path, watch):
