@@ -1,0 +1,64 @@
+"""Stream folders that are made once; a test that changes one gets a copy of its own."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+from digit_folder import SETTINGS, arrivals, make_folder
+from folder.story import run_reference, tell
+
+from csim.folder.stream import Stream
+from csim.records import Named
+
+UNTAUGHT = replace(SETTINGS, update_labels=0, update_size=999)  # no answer ever makes training due
+NEW_ONLY = replace(SETTINGS, update_labels=0)  # a new class does
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory):
+    """Return a fresh stream folder; read-only."""
+    return make_folder(tmp_path_factory.mktemp("base") / "stream", NEW_ONLY, retrain_lag=60)
+
+
+@pytest.fixture
+def folder(base, tmp_path):
+    """Return a fresh stream folder of one's own."""
+    return shutil.copytree(base, tmp_path / "stream")
+
+
+@pytest.fixture(scope="session")
+def asked_base(tmp_path_factory):
+    """Return a stream folder with open questions, after 200 images; no training is ever due; read-only."""
+    root = make_folder(tmp_path_factory.mktemp("asked") / "stream", UNTAUGHT, retrain_lag=60)
+    with Stream(root, trains=False) as stream:
+        stream.take(arrivals(200))
+    return root
+
+
+@pytest.fixture
+def asked(asked_base, tmp_path):
+    """Return a copy of `asked_base` of one's own."""
+    return shutil.copytree(asked_base, tmp_path / "asked")
+
+
+@pytest.fixture(scope="session")
+def due_base(tmp_path_factory):
+    """Return a stream folder after 200 images, where model 2 waits to be trained and takes over at 230; read-only."""
+    root = make_folder(tmp_path_factory.mktemp("due") / "stream", NEW_ONLY, retrain_lag=30)
+    with Stream(root, trains=False) as stream:
+        stream.take(arrivals(200))
+        tell(root, [Named(1, "something new")])
+        stream.attend()
+    return root
+
+
+@pytest.fixture
+def due(due_base, tmp_path):
+    """Return a copy of `due_base` of one's own."""
+    return shutil.copytree(due_base, tmp_path / "due")
+
+
+@pytest.fixture(scope="session")
+def reference(base, tmp_path_factory):
+    """Return the folder of a stream that was never stopped, with everything that a person can say; read-only."""
+    return run_reference(shutil.copytree(base, tmp_path_factory.mktemp("reference") / "stream"))

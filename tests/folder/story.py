@@ -1,0 +1,89 @@
+"""A stream with everything that a person can say, each message at a fixed position, so that it can be told again."""
+
+from contextlib import closing
+
+import numpy as np
+from digit_folder import arrivals, name_of, rows
+from digit_stream import digit_stream
+
+from csim.checkpoint import engine_state
+from csim.folder import inbox
+from csim.folder.database import open_for_messages
+from csim.folder.layout import Layout
+from csim.folder.stream import Stream
+from csim.folder.words import message_from_text
+from csim.records import AddClass, Correct, MergeClasses, Named, RemoveClass, RenameClass, Skip, Split, Undo
+
+IMAGES = 420
+
+EDITS = {
+    90: AddClass("owl"),
+    110: RemoveClass(99),  # refused: there is none
+    170: RenameClass(0, "naught"),
+    240: RenameClass(1, "naught"),  # refused: the name is taken
+    300: MergeClasses(2, 1),
+    350: RemoveClass(4),
+}
+
+
+def tell(folder, messages, **options):
+    """Post messages."""
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        return inbox.post(connection, messages, **options)
+
+
+def spoken(item_id):
+    """Return what a person calls an image: all that was not labelled before is one of two new classes."""
+    name = name_of(item_id)
+    return name if name in digit_stream().warm_up_names else "low" if name < "5" else "high"
+
+
+def replies(question, name):
+    """Yield what a person says to a question of one image's class, and how many images later."""
+    match question % 6:
+        case 1:
+            yield from ((40, Skip(question)), (60, Named(question, name)))
+        case 2:
+            yield from ((40, Named(question, "owl")), (80, Correct(question, name)))
+        case 3:
+            yield from ((40, Named(question, name)), (60, Undo(question)), (70, Named(question, name)))
+        case 4:
+            yield from ((40, Split(question)), (60, Named(question, name)))  # one of the two is refused
+        case _:
+            yield 50, Named(question, name)
+
+
+def run_reference(folder):
+    """Take the images in small batches; whatever is asked is answered long before the answer is to be taken."""
+    for position, edit in EDITS.items():
+        tell(folder, [edit], keys=[f"edit at {position}"], not_before=position)
+    with Stream(folder) as stream:
+        for start in range(0, IMAGES, 30):
+            stream.take(arrivals(IMAGES)[start : start + 30])
+            asked = "SELECT q.id, q.position, i.id FROM questions q JOIN items i ON i.place = representative"
+            for question, position, item_id in rows(folder, asked):
+                for place, (delay, message) in enumerate(replies(question, spoken(item_id))):
+                    key = f"question {question}, {place}"
+                    tell(folder, [message], keys=[key], not_before=position + delay)
+        stream.finish()
+    return folder
+
+
+def retell(reference, folder):
+    """Fill a fresh folder's inbox with all that was said in the reference."""
+    for key, not_before, *text in rows(reference, "SELECT key, not_before, kind, body FROM inbox ORDER BY number"):
+        tell(folder, [message_from_text(*text)], keys=[key], not_before=not_before)
+    return folder
+
+
+def knowledge(stream):
+    """Return all that a stream's engine knows, in a form that can be compared."""
+    return _plain(engine_state(stream._engine))
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), value.tobytes()
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,423 @@
+import os
+import random
+import shutil
+import signal
+import sqlite3
+from contextlib import closing, suppress
+
+import pytest
+from digit_folder import arrivals, make_folder, rows
+from folder.story import IMAGES, knowledge, retell, tell
+from folder.tables import dump, files, tables
+
+from csim.errors import CheckpointError, CsimError, FolderError, StorageError
+from csim.folder.layout import Layout
+from csim.folder.stream import Stream
+from csim.folder.trainer import train
+from csim.records import AddClass, Named, RemoveClass, RenameClass, Skip
+from csim.sources.arrival import Trouble
+
+
+class Stopped(BaseException):
+    """The process ends here."""
+
+
+def stop(*_, **__):
+    raise Stopped
+
+
+def go_on(folder, until, batch=64, **options):
+    """Take the images of the stream up to one, and close."""
+    with Stream(folder, **options) as stream:
+        while stream.position < until:
+            stream.take(arrivals(until)[stream.position :][:batch])
+
+
+def flip(path, seed=0):
+    """Change one bit of a file, somewhere in its second half."""
+    content = bytearray(path.read_bytes())
+    content[random.Random(seed).randrange(len(content) // 2, len(content))] ^= 4  # noqa: S311
+    path.write_bytes(content)
+
+
+# Where a step may be cut short: before anything is written, and after each thing that follows the transaction.
+MOMENTS = ("_commit", "_write_troubles", "_begin_training", "_save")
+
+
+def disturbed(folder, seed, crashes):
+    """Take all images, stopped at random moments as a killed process is: nothing is closed, nothing saved."""
+    rng = random.Random(seed)  # noqa: S311
+    while True:
+        stream = Stream(folder)
+        patience, moment = rng.randrange(3), rng.choice(MOMENTS)
+        try:
+            while stream.position < IMAGES:
+                if crashes and not patience:
+                    setattr(stream, moment, stop)
+                    stream._since = -100 if moment == "_save" else stream._since  # a snapshot is due
+                patience -= 1
+                start = stream.position
+                stream.take(arrivals(IMAGES)[start : start + rng.randrange(1, 40)])
+            stream.finish()
+            stream.close()
+        except Stopped:
+            crashes -= 1
+            stream._release()
+            if rng.random() < 0.8:  # the trainer was quicker than the end of its parent; it need not start again
+                for (version,) in rows(folder, "SELECT version FROM models WHERE installed_at IS NULL"):
+                    train(Layout(folder), version)
+        else:
+            return crashes
+
+
+def test_a_stream_that_is_stopped_again_and_again_ends_as_one_that_never_was(reference, folder):
+    assert disturbed(retell(reference, folder), seed=4, crashes=12) == 0
+    ours, theirs = tables(folder), tables(reference)
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+
+
+def test_the_story_has_all_that_a_person_can_say_and_all_that_can_happen(reference):
+    said = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM inbox WHERE step AND refusal IS NULL")}
+    assert said == {
+        "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass", "Skip", "Split", "Undo",
+    }  # fmt: skip
+    happened = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM events")}
+    assert happened >= {"Asked", "Joined", "Labelled", "Revised", "Skipped", "Divided", "Undone", "Corrected"}
+    assert rows(reference, "SELECT count(*) FROM inbox WHERE refusal IS NOT NULL")[0][0] > 3
+    assert rows(reference, "SELECT count(*) FROM models WHERE installed_at IS NOT NULL")[0][0] > 3
+
+
+def test_each_message_is_taken_at_exactly_its_position(folder):
+    places = [7, 7, 13, 13, 40, 41]
+    for number, place in enumerate(places):
+        tell(folder, [AddClass(f"class {number}")], not_before=place)
+    with Stream(folder, trains=False) as stream:
+        stream.take(arrivals(40))
+        stream.attend()
+    taken = rows(folder, "SELECT s.position FROM inbox i JOIN steps s ON s.step = i.step ORDER BY s.step")
+    assert [place for (place,) in taken] == places[:-1]
+    assert rows(folder, "SELECT number FROM inbox WHERE step IS NULL") == [(6,)]
+    added = rows(folder, "SELECT position FROM events WHERE kind = 'ClassAdded' AND position > 0 ORDER BY number")
+    assert [place for (place,) in added] == places[:-1]
+    before = [place for (place,) in rows(folder, "SELECT place FROM items WHERE step < (SELECT step FROM inbox)")]
+    assert max(before) == 7  # the images up to it were taken, the next were not
+
+
+def test_a_message_that_must_be_refused_does_not_stop_the_others(asked):
+    tell(asked, [AddClass("a"), RemoveClass(77), Named(1, "b"), Named(1, "c"), Named(2, " \n")])
+    tell(asked, [Skip(2), RenameClass(0, "d")])
+    with Stream(asked, trains=False) as stream:
+        stream.attend()
+    refused = [refusal is not None for (refusal,) in rows(asked, "SELECT refusal FROM inbox ORDER BY number")]
+    assert refused == [False, True, False, True, True, False, False]
+    assert rows(asked, "SELECT name FROM classes WHERE id = 0") == [("d",)]
+    assert rows(asked, "SELECT status FROM questions WHERE id < 3 ORDER BY id") == [("answered",), ("skipped",)]
+
+
+def test_a_refused_message_leaves_the_engine_as_it_was(asked):
+    tell(asked, [RemoveClass(77), Named(999, "b"), Named(2, ""), RenameClass(0, "x" * 300)])
+    with Stream(asked, trains=False) as stream:
+        before = knowledge(stream)
+        stream.attend()
+        assert knowledge(stream) == before
+
+
+def test_a_restart_comes_back_to_where_the_engine_was(asked):
+    tell(asked, [Named(1, "heron"), Skip(2), AddClass("owl")], not_before=230)
+    stream = Stream(asked, trains=False)
+    stream.take(arrivals(300)[200:])
+    before = knowledge(stream)
+    stream._release()
+    again = Stream(asked, trains=False)
+    assert knowledge(again) == before
+    again.close()
+    with Stream(asked, trains=False) as after:  # now from its snapshot, nothing is done again
+        assert knowledge(after) == before
+
+
+def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same(reference, folder):
+    stream = Stream(retell(reference, folder), is_live=True)
+    stream._since = float("inf")  # no snapshot but the first: all will be done again
+    while stream.position < 300:
+        stream.take(arrivals(IMAGES)[stream.position :][:20])
+    while stream._trainer.version is not None and len(rows(folder, "SELECT 1 FROM models")) < 4:
+        stream.attend()  # until some more are installed, whatever the machine's load
+    before = knowledge(stream)
+    stream._release()
+    switched = rows(
+        folder,
+        "SELECT m.installed_at, s.position FROM models m JOIN steps s ON s.body = m.version WHERE s.kind = 'install'",
+    )
+    assert switched
+    assert all(installed == position for installed, position in switched)
+    assert rows(folder, "SELECT DISTINCT switch_at FROM models WHERE version > 1") == [(None,)]
+    logged = dump(folder)
+    again = Stream(folder, trains=False)
+    assert knowledge(again) == before
+    again._release()
+    assert dump(folder) == logged
+
+
+def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
+    stream = Stream(asked, trains=False)
+    stream.take(arrivals(220)[200:])
+    stream._release()
+    with closing(sqlite3.connect(Layout(asked).database)) as connection:
+        connection.execute("UPDATE items SET is_accepted = 1 - is_accepted WHERE place = 210")
+        connection.commit()
+    before = dump(asked)
+    with pytest.raises(FolderError, match=r"step \d+ \(observe\) does not; run it with the versions of csim"):
+        Stream(asked, trains=False)
+    assert dump(asked) == before
+
+
+def snapshots_of(folder):
+    return sorted((folder / "snapshots").iterdir())
+
+
+@pytest.mark.parametrize("harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
+def test_if_the_newer_snapshot_is_damaged_the_older_serves_and_one_is_told(asked, harm):
+    with Stream(asked, trains=False) as stream:
+        before = knowledge(stream)
+        assert stream.problems == []
+    older, newer = snapshots_of(asked)
+    harm(newer)
+    with Stream(asked, trains=False) as stream:
+        assert knowledge(stream) == before
+        assert len(stream.problems) == 1
+        assert newer.name in stream.problems[0]
+    with Stream(asked, trains=False) as stream:  # it has been written anew
+        assert knowledge(stream) == before
+        assert stream.problems == []
+    assert snapshots_of(asked) == [older, newer]
+
+
+def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked):
+    for snapshot in snapshots_of(asked):
+        flip(snapshot)
+    before = files(asked), dump(asked)
+    for _ in range(2):
+        with pytest.raises(FolderError, match=r"no whole snapshot left .*; restore the folder from a backup"):
+            Stream(asked, trains=False)
+    assert (files(asked), dump(asked)) == before
+
+
+@pytest.mark.parametrize("harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"hello")])
+def test_a_missing_or_damaged_model_is_said_and_nothing_is_changed(asked, harm):
+    harm(Layout(asked).model(1))
+    before = files(asked), dump(asked)
+    for _ in range(2):
+        with pytest.raises((FolderError, CheckpointError), match=r"000001\.safetensors"):
+            Stream(asked, trains=False)
+    assert (files(asked), dump(asked)) == before
+
+
+def test_the_lock_is_free_after_a_start_that_failed(asked):
+    away = shutil.move(Layout(asked).model(1), asked / "elsewhere")
+    with pytest.raises(CsimError):
+        Stream(asked, trains=False)
+    shutil.move(away, Layout(asked).model(1))
+    Stream(asked, trains=False).close()
+
+
+def fill_the_disk(stream):
+    """Let the database grow no more."""
+    (pages,) = stream._connection.execute("PRAGMA page_count").fetchone()
+    stream._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def take_for_ever(stream):
+    while True:
+        stream.take(arrivals(400)[stream.position :][:16])
+
+
+def test_a_full_disk_loses_nothing(asked, tmp_path):
+    calm = shutil.copytree(asked, tmp_path / "calm")
+    for each in (asked, calm):
+        tell(each, [Named(1, "heron"), Named(2, "owl")], keys=["a", "b"], not_before=240)
+    go_on(calm, 330)
+    stream = Stream(asked, trains=False)
+    fill_the_disk(stream)
+    with pytest.raises(StorageError, match="make room"):
+        take_for_ever(stream)
+    before = files(asked / "snapshots")
+    with suppress(StorageError):
+        stream.close()
+    assert files(asked / "snapshots") == before  # what the engine knows beyond the log is not kept
+    go_on(asked, 330)
+    ours, theirs = tables(asked), tables(calm)
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+
+
+def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked):
+    stream = Stream(asked, trains=False)
+    fill_the_disk(stream)
+    with pytest.raises(StorageError):
+        take_for_ever(stream)
+    stream._connection.execute("PRAGMA max_page_count = 1000000")  # there is room again
+    for act in (lambda: stream.take(arrivals(400)[stream.position :][:16]), stream.finish):
+        with pytest.raises(FolderError, match="open the folder anew"):
+            act()
+    stream.close()
+    go_on(asked, 330, trains=False)
+    places = [place for (place,) in rows(asked, "SELECT place FROM items WHERE place > 0 ORDER BY place")]
+    assert places == list(range(1, 331))
+
+
+@pytest.mark.parametrize("name", ["snapshots", "jobs"])
+def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
+    stream = Stream(due, trains=False)
+    stream.take(arrivals(210)[200:])
+    folder, away = due / name, due / "away"
+    folder.rename(away)
+    folder.write_text("in the way")
+    if name == "snapshots":
+        with pytest.raises(StorageError, match="make room"):
+            stream.close()
+    else:
+        stream._engine.schedule.give_up()  # the next answer makes another training due
+        tell(due, [Named(2, "something else")])
+        with pytest.raises(StorageError, match="make room"):
+            stream.attend()
+        with suppress(CsimError):
+            stream.close()
+    folder.unlink()
+    away.rename(folder)
+    with Stream(due, trains=False) as again:
+        assert again.position == 210
+
+
+def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due):
+    train(Layout(due), 2)
+    go_on(due, 260)
+    assert rows(due, "SELECT switch_at, installed_at, seconds FROM models WHERE version = 2") == [(230, 230, 0.0)]
+    assert set(rows(due, "SELECT model FROM items WHERE place BETWEEN 201 AND 230")) == {(1,)}
+    assert set(rows(due, "SELECT model FROM items WHERE place > 230")) == {(2,)}
+
+
+def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_model(due, tmp_path):
+    calm = shutil.copytree(due, tmp_path / "calm")
+    train(Layout(calm), 2)
+    go_on(calm, 260)
+    stream = Stream(due)
+    os.kill(stream._trainer._process.pid, signal.SIGKILL)
+    with pytest.raises(FolderError, match=r"model 2 must be trained .* failed .*nothing is lost, run again"):
+        stream.take(arrivals(260)[200:])
+    assert stream.position == 230
+    stream.close()
+    Layout(due).model(2).with_name(".000002.safetensors.half").write_bytes(b"half a model")
+    go_on(due, 260)
+    ours, theirs = tables(due), tables(calm)
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+
+
+def test_training_waits_for_whoever_runs_the_stream_next(due):
+    with Stream(due, trains=False) as stream:
+        stream.attend()
+        assert stream._trainer.version is None
+        assert stream._trainer._process is None
+    assert rows(due, "SELECT installed_at FROM models WHERE version = 2") == [(None,)]
+    assert Layout(due).job(2).is_file()
+
+
+def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens_again(tmp_path):
+    folder = make_folder(tmp_path / "stream", retrain_lag=0)
+    stream = Stream(folder)
+    stream._since = float("inf")  # no snapshot: all will be done again
+    stream.take(arrivals(100))
+    tell(folder, [Named(1, "one new class"), Named(2, "another new class")])  # the second while the first is trained
+    stream.take(arrivals(130)[100:])
+    before = knowledge(stream)
+    stream._release()
+    assert rows(folder, "SELECT position, switch_at, installed_at FROM models WHERE version > 1") == [(100,) * 3] * 2
+    assert rows(folder, "SELECT count(*) FROM steps WHERE kind = 'observe' AND body = 0") == [(0,)]
+    with Stream(folder, trains=False) as stream:
+        assert knowledge(stream) == before
+
+
+def test_what_no_row_speaks_of_is_swept_at_the_start(due):
+    layout = Layout(due)
+    needed = files(due)
+    for path in (
+        layout.job(7), layout.model(9), layout.snapshot(77),
+        layout.job(2).with_name(".000002.safetensors.abc"), layout.snapshot(1).with_name(".x"),
+    ):  # fmt: skip
+        path.write_bytes(b"left behind")
+    Stream(due, trains=False)._release()
+    assert files(due) == needed
+
+
+def test_after_a_snapshot_only_what_a_restart_needs_is_left(reference):
+    layout = Layout(reference)
+    steps = [step for (step,) in rows(reference, "SELECT step FROM snapshots")]
+    assert len(steps) == 2
+    (oldest,) = rows(reference, "SELECT min(model) FROM snapshots")[0]
+    (newest,) = rows(reference, "SELECT max(version) FROM models")[0]
+    expected = {layout.snapshot(step) for step in steps} | {layout.model(v) for v in range(oldest, newest + 1)}
+    assert {file for folder in layout.folders for file in folder.iterdir()} == expected
+    assert rows(reference, "SELECT count(*) FROM steps WHERE pixels NOTNULL AND step <= ?", min(steps)) == [(0,)]
+    gone = "SELECT count(*) FROM steps WHERE kind = 'observe' AND pixels IS NULL AND step > ?"
+    assert rows(reference, gone, min(steps)) == [(0,)]
+
+
+def test_troubles_are_counted_once_and_may_come_again(folder):
+    trouble = Trouble("broken.png", "damaged", "it ends too early")
+    for _ in range(2):
+        with Stream(folder, trains=False) as stream:
+            assert not stream.knows("image 1")
+            stream.note(trouble)
+            stream.note(trouble)
+    stream = Stream(folder, trains=False)
+    stream.note(Trouble("empty.png", "empty", "it has no bytes"))
+    stream.take(arrivals(5))
+    stream._release()
+    with Stream(folder, trains=False) as stream:
+        assert [stream.knows(own) for own in ("image 5", "labelled 1")] == [True] * 2
+        assert [stream.knows(own) for own in ("broken.png", "empty.png", "image 6", "")] == [False] * 4
+    assert rows(folder, "SELECT id, kind, reason FROM troubles ORDER BY id") == [
+        ("broken.png", "damaged", "it ends too early"),
+        ("empty.png", "empty", "it has no bytes"),
+    ]
+
+
+def test_to_finish_twice_asks_once_even_after_a_crash(asked):
+    stream = Stream(asked, trains=False)
+    stream.take(arrivals(230)[200:])
+    stream.finish()
+    stream.finish()
+    stream._release()
+    with Stream(asked, trains=False) as stream:
+        stream.finish()
+        assert rows(asked, "SELECT count(*) FROM steps WHERE kind = 'ask'") == [(1,)]
+        stream.take(arrivals(231)[230:])
+        stream.finish()
+    assert rows(asked, "SELECT count(*) FROM steps WHERE kind = 'ask'") == [(2,)]
+
+
+def test_to_finish_leaves_no_image_without_a_class_but_those_asked_about(asked):
+    with Stream(asked, trains=False) as stream:
+        stream.finish()
+    asked_about = {place for (place,) in rows(asked, "SELECT representative FROM questions WHERE status = 'open'")}
+    without = {place for (place,) in rows(asked, "SELECT place FROM items WHERE class_id IS NULL")}
+    assert without <= asked_about
+
+
+def test_nothing_to_take_is_fine(asked):
+    before = dump(asked)
+    with Stream(asked, trains=False) as stream:
+        stream.take([])
+        stream.attend()
+    assert dump(asked) == before
+
+
+def test_the_size_of_the_batches_changes_nothing(base, tmp_path):
+    results = []
+    for size in (1, 7, 100):
+        folder = shutil.copytree(base, tmp_path / str(size))
+        go_on(folder, 100, batch=size, trains=False)
+        found = tables(folder)
+        results.append(found)
+    assert results[0] == results[1] == results[2]
