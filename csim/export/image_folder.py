@@ -53,8 +53,8 @@ def write_images(reader: Reader, root: Path, *, every: bool = False, follow: Fol
     copied, outside = Copied(), reader.layout.root
     with (
         at_one_moment(reader),
-        whole(table_of(root), outside=outside) as table,
         whole(root, outside=outside) as beside,
+        whole(table_of(root), outside=outside) as table,
         table.open("x", encoding="utf-8", newline="") as file,
     ):
         beside.mkdir()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from safetensors.numpy import save
 
 from csim import __version__, checkpoint
-from csim.errors import CheckpointError
+from csim.errors import CheckpointError, InputError
 from csim.export.moment import at_one_moment
 from csim.export.whole import whole
 from csim.folder.reader import Reader
@@ -47,8 +48,9 @@ def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[
     overwrite
         Whether the two files may already be there.
     """
-    path, card_path = files_of(path)
-    outside = reader.layout.root
+    if os.path.isdir(path):  # a name that is too long is no folder
+        raise InputError(f"{path} must be a name for the model's two files, it is a folder; add a name to it")
+    outside, (path, card_path) = reader.layout.root, files_of(path)
     with whole(card_path, outside=outside, overwrite=overwrite) as card_file:
         model = _in_use(reader)
         payload = _payload(model)
@@ -93,9 +95,8 @@ def _card(reader: Reader, model: Model) -> dict[str, Any]:
     query = "SELECT images, position, installed_at FROM models WHERE version = ?"
     ((images, position, installed_at),) = reader.rows(query, model.version)
     thresholds_from, lowest = _thresholds(reader, model)
-    today = {own: (now, name) for own, now, name in reader.rows(
-        "SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"
-    )}  # fmt: skip
+    classes = reader.rows("SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today")
+    today = {own: (now, name) for own, now, name in classes}
     columns = [
         {"class_id": today[own][0], "name": today[own][1], "threshold": lowest.get(today[own][0])}
         for own in model.class_ids

@@ -14,7 +14,7 @@ def at_one_moment(reader: Reader) -> Iterator[None]:
     """Let all that is read inside the block be of one moment; the engine does not wait for it."""
     with told(reader.connection):
         reader.connection.execute("BEGIN")  # the moment is that of the first query
-    try:
-        yield
-    finally:
-        reader.connection.execute("ROLLBACK")
+        try:
+            yield
+        finally:
+            reader.connection.execute("ROLLBACK")

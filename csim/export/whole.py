@@ -25,9 +25,9 @@ def whole(path: Path, *, outside: Path, overwrite: bool = False) -> Iterator[Pat
     overwrite
         Whether a file may already be there.
     """
-    _check(path, outside, overwrite)
-    beside = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+    beside = path.parent / f".{path.name}.{uuid4().hex[:8]}"
     try:
+        _check(path, outside, overwrite)
         path.parent.mkdir(parents=True, exist_ok=True)
         yield beside
         _sync(beside)
@@ -58,7 +58,7 @@ def _sync(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if os.path.isdir(path):
         shutil.rmtree(path, ignore_errors=True)
-    elif path.exists():
-        path.unlink()
+    elif os.path.lexists(path):
+        os.unlink(path)

@@ -55,6 +55,7 @@ def write(connection: sqlite3.Connection, step: Step) -> int:
                 (number, event.position, *event_to_text(event)),
             )
             _follow(connection, event)
+    _follow_corrections(connection, step.events)
     return number
 
 
@@ -102,8 +103,6 @@ def _follow(connection: sqlite3.Connection, event: r.Event) -> None:
                 "UPDATE items SET class_id = ?, question_id = iif(is_told, question_id, NULL) WHERE id = ?",
                 (after, item_id),
             )
-        case r.Corrected(_, question_id, class_id):
-            connection.execute("UPDATE questions SET class_id = ? WHERE id = ?", (class_id, question_id))
         case r.Undone(_, question_id):
             _mark(connection, question_id, "undone")
             connection.execute("UPDATE items SET is_told = 0, question_id = NULL WHERE question_id = ?", (question_id,))
@@ -115,6 +114,20 @@ def _follow(connection: sqlite3.Connection, event: r.Event) -> None:
             _mark(connection, question_id, "expired")
         case _:
             _follow_classes(connection, event)
+
+
+def _follow_corrections(connection: sqlite3.Connection, events: Sequence[r.Event]) -> None:
+    """Note whose answer gave images the class that a correction has just given them."""
+    for event in events:
+        if isinstance(event, r.Corrected):
+            values = (event.class_id, event.question_id)
+            connection.execute("UPDATE questions SET class_id = ? WHERE id = ?", values)
+            revised = [own.item_id for own in events if isinstance(own, r.Revised) and own.after == event.class_id]
+            connection.executemany(
+                "UPDATE items SET question_id = ? WHERE id = ? AND place IN"
+                " (SELECT place FROM members WHERE question_id = ?)",
+                [(event.question_id, item_id, event.question_id) for item_id in revised],
+            )
 
 
 def _follow_classes(connection: sqlite3.Connection, event: r.Event) -> None:

@@ -41,8 +41,7 @@ class Output:
         self._connection = open_for_messages(database)
         self._is_csv = path is not None and path.suffix == ".csv"
         self._key = "-" if path is None else str(path.resolve())
-        self._since = time.monotonic()
-        self._step, size = self._written()
+        self._step, size = self._written(path)
         try:
             self._file = stream if path is None else _cut(path, size)
         except OSError as error:
@@ -53,6 +52,7 @@ class Output:
             self._file.seek(0)
             self._step = 0
         self._size = self._file.tell() if self._is_cuttable else 0
+        self._remember()  # the file is ours from here on
 
     def catch_up(self) -> int:
         """Write what has happened since; return how many lines that were."""
@@ -89,8 +89,11 @@ class Output:
         else:
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-    def _written(self) -> tuple[int, int]:
+    def _written(self, path: Path | None) -> tuple[int, int]:
+        """Return how far the predictions have been written; a file that is not ours is left alone."""
         row = self._connection.execute("SELECT step, size FROM outputs WHERE path = ?", (self._key,)).fetchone()
+        if row is None and path is not None and path.is_file() and path.stat().st_size:
+            raise InputError(f"{path} must be written by this stream alone, something else is in it; give a new name")
         return row or (0, 0)
 
     def _remember(self) -> None:

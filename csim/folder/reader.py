@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import csim.records as r
-from csim.errors import QuestionError
+from csim.errors import InputError, QuestionError
 from csim.folder.database import one_moment, open_for_reading, told
 from csim.folder.layout import Config, Layout
 from csim.folder.lines import Line, lines
@@ -114,7 +114,10 @@ class Reader:
 
     def item(self, place: int) -> ItemRow:
         """Return an image by its place."""
-        return next(self._items("WHERE i.place = ?", place))
+        found = next(self._items("WHERE i.place = ?", place), None)
+        if found is None:
+            raise InputError(f"no image stands at place {place}")
+        return found
 
     def items(self) -> Iterator[ItemRow]:
         """Yield all images of the stream in order, and before them those of the warm-up."""

@@ -1,5 +1,6 @@
 import contextlib
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,14 @@ def task(*annotations, question=3):
 
 def read(*tasks):
     return read_annotations(json.dumps(tasks))
+
+
+def test_an_export_that_label_studio_wrote_is_read():
+    """The file is Label Studio's own, version 1.23.2, of tasks of ours; only the pictures were taken out."""
+    text = (Path(__file__).parent / "label_studio_1.23.2.json").read_text("utf-8")
+    names = {14: "..", 15: "$image", 16: "new bird 鷺", 18: "second"}
+    assert read_annotations(text) == [Skip(17) if q == 17 else Named(q, names[q]) for q in range(14, 19)]
+    assert len(json.loads(text)) == 6  # nobody has worked on the last
 
 
 def test_a_chosen_class_is_a_name_and_a_skipped_task_a_skip():

