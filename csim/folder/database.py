@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -93,6 +94,23 @@ def told(connection: sqlite3.Connection) -> Iterator[None]:
     except OSError as error:
         where = error.filename or "the folder"
         raise StorageError(f"{where} cannot be written ({error.strerror}); make room, then run again") from error
+
+
+def insert_many(connection: sqlite3.Connection, into: str, rows: Sequence[Sequence[object]]) -> None:
+    """Write many rows by one statement: row by row, each would wait for Python's lock, which other threads want.
+
+    Parameters
+    ----------
+    connection
+        In a transaction.
+    into
+        The statement up to its values.
+    rows
+        All of one length.
+    """
+    if rows:
+        marks = ", ".join([f"({', '.join('?' * len(rows[0]))})"] * len(rows))
+        connection.execute(f"{into} VALUES {marks}", list(chain.from_iterable(rows)))
 
 
 def _explained(error: sqlite3.DatabaseError, connection: sqlite3.Connection) -> Exception:

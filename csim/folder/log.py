@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import csim.records as r
+from csim.folder.database import insert_many
 from csim.folder.words import event_to_text
 
 
@@ -35,19 +36,15 @@ def write(connection: sqlite3.Connection, step: Step) -> int:
     assert number is not None
     arrivals = {e.item_id: e for e in step.events if isinstance(e, r.Accepted | r.Rejected)}
     pictures = {item_id: hashlib.sha256(file).digest() for item_id, file in step.kept.items()}
-    connection.executemany(
-        "INSERT OR IGNORE INTO pictures VALUES (?, ?)",
-        [(pictures[item_id], file) for item_id, file in step.kept.items()],
-    )
-    connection.executemany(
-        "INSERT INTO items (place, id, step, is_accepted, nearest, score, model, class_id, picture)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    files = [(pictures[item_id], file) for item_id, file in step.kept.items()]
+    insert_many(connection, "INSERT OR IGNORE INTO pictures", files)
+    insert_many(
+        connection,
+        "INSERT INTO items (place, id, step, is_accepted, nearest, score, model, class_id, picture)",
         [(item.position, item.id, number, *_arrival(arrivals[item.id]), pictures.get(item.id)) for item in step.items],
     )
-    if step.items:
-        connection.execute(
-            "DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,)
-        )  # mended
+    if step.items:  # some may have been mended
+        connection.execute("DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,))
     for event in step.events:
         if not isinstance(event, r.Accepted | r.Rejected | r.TrainingDue):
             connection.execute(

@@ -76,15 +76,29 @@ def _take(stream: Stream, batch: list[Decoded], counts: Counts) -> None:
 def _fresh(stream: Stream, source: Source, counts: Counts) -> Iterator[Arrival | Trouble | None]:
     """Pass over what has come before, in an earlier run or in this one."""
     under_way: dict[str, None] = {}  # decoded perhaps, not yet safe
+    for some in _handfuls(source):
+        known = stream.known([arrival.id for arrival in some if arrival is not None])
+        for arrival in some:
+            if arrival is not None:
+                if arrival.id in under_way or arrival.id in known:
+                    counts.known += 1
+                    continue
+                under_way[arrival.id] = None
+                if len(under_way) > _AHEAD:
+                    del under_way[next(iter(under_way))]
+            yield arrival
+
+
+def _handfuls(source: Source) -> Iterator[list[Arrival | Trouble | None]]:
+    """Give what a source gives some at a time, and at once when it has nothing new."""
+    some: list[Arrival | Trouble | None] = []
     for arrival in source:
-        if arrival is not None:
-            if arrival.id in under_way or stream.knows(arrival.id):
-                counts.known += 1
-                continue
-            under_way[arrival.id] = None
-            if len(under_way) > _AHEAD:
-                del under_way[next(iter(under_way))]
-        yield arrival
+        some.append(arrival)
+        if arrival is None or len(some) >= _HANDFUL:
+            yield some
+            some = []
+    yield some
 
 
+_HANDFUL = 64  # images that are looked up at a time: each on its own would wait for Python's lock
 _AHEAD = 8 * BATCH  # images that may be decoded and not yet safe, with room to spare

@@ -78,10 +78,11 @@ class Stream:
         """Whether a model is under way."""
         return self._trainer.version is not None
 
-    def knows(self, item_id: str) -> bool:
-        """Tell whether an image of this id has been taken; one that could not be read may have been mended."""
+    def known(self, item_ids: Sequence[str]) -> set[str]:
+        """Return those ids whose images have been taken; one that could not be read may have been mended."""
+        query = f"SELECT id FROM items WHERE id IN ({', '.join('?' * len(item_ids))})"  # noqa: S608
         with told(self._connection):
-            return self._connection.execute("SELECT 1 FROM items WHERE id = ?", (item_id,)).fetchone() is not None
+            return {item_id for (item_id,) in self._connection.execute(query, item_ids)}
 
     def scores(self, images: r.Images) -> r.Floats:
         """Return what the model in use makes of images, (n, K); nothing changes."""

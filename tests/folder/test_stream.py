@@ -371,7 +371,7 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
     trouble = Trouble("broken.png", "damaged", "it ends too early")
     for _ in range(2):
         with Stream(folder, trains=False) as stream:
-            assert not stream.knows("image 1")
+            assert stream.known(["image 1"]) == set()
             stream.note(trouble)
             stream.note(trouble)
     stream = Stream(folder, trains=False)
@@ -379,8 +379,9 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
     stream.take(arrivals(5))
     stream._release()
     with Stream(folder, trains=False) as stream:
-        assert [stream.knows(own) for own in ("image 5", "labelled 1")] == [True] * 2
-        assert [stream.knows(own) for own in ("broken.png", "empty.png", "image 6", "")] == [False] * 4
+        asked = ["image 5", "labelled 1", "broken.png", "empty.png", "image 6", ""]
+        assert stream.known(asked) == {"image 5", "labelled 1"}
+        assert stream.known([]) == set()
     assert rows(folder, "SELECT id, kind, reason FROM troubles ORDER BY id") == [
         ("broken.png", "damaged", "it ends too early"),
         ("empty.png", "empty", "it has no bytes"),
