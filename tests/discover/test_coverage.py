@@ -160,7 +160,7 @@ def test_images_weigh_by_doubt_or_novelty_that_is_more_than_chance_whichever_is_
     drawn = scene.scores, scene.features, labelled, scene.scores.argmax(axis=1), columns
     assert (doubtful(*drawn) == doubt(scene.scores)).all()
     new = [value if value >= 0.25 else 0 for value in novelty(*drawn[1:]).tolist()]
-    assert 0 < sum(value > 0 for value in novelty(*drawn[1:])) - sum(value > 0 for value in new)
+    assert sum(value > 0 for value in novelty(*drawn[1:])) - sum(value > 0 for value in new) > 0
     both = [max(pair) for pair in zip(doubt(scene.scores).tolist(), new, strict=True)]
     assert new_or_doubtful(*drawn).tolist() == both
 

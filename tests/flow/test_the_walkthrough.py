@@ -27,7 +27,7 @@ def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
             continue
         for command in block.strip().splitlines():
             done = subprocess.run(
-                ["sh", "-c", command], env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=300
+                ["/bin/sh", "-c", command], env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=300
             )
             assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
             said[command] = done.stdout
