@@ -27,6 +27,7 @@ from csim.records import Model, State
 FORMAT = 3  # 2: budget, answers told, pool of discovery; 3: recent images, choice of questions
 _PARTS = ("head", "discovery", "dialogue", "store", "schedule")
 _ARRAY = "$array"
+_PLAIN = (str, int, float, bool, type(None))
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -119,6 +120,8 @@ def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401
     if isinstance(value, Mapping):
         return {key: _take_apart(entry, f"{path}/{key}", arrays) for key, entry in value.items()}
     if isinstance(value, list | tuple):
+        if all(type(entry) in _PLAIN for entry in value):  # long lists of ids are many, and quick to pass over
+            return list(value)
         return [_take_apart(entry, f"{path}/{place}", arrays) for place, entry in enumerate(value)]
     return value
 

@@ -13,14 +13,19 @@ from typing import get_args
 
 from csim.ask.ledger import Status
 from csim.engine import Engine
+from csim.folder.database import insert_many
 from csim.records import Item
+
+_MANY = 10_000  # values that a statement of SQLite takes with ease
 
 
 def let_go(connection: sqlite3.Connection, engine: Engine, keep_bytes: int) -> None:
     """Drop the pictures that nobody needs, inside a transaction."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")
-    connection.executemany("INSERT OR IGNORE INTO held VALUES (?)", ((item.id,) for item in _held(engine)))
+    held = [(item_id,) for item_id in {item.id for item in _held(engine)}]
+    for start in range(0, len(held), _MANY):
+        insert_many(connection, "INSERT INTO held", held[start : start + _MANY])
     connection.execute(
         "UPDATE items SET picture = NULL WHERE picture IS NOT NULL AND is_told = 0"
         " AND id NOT IN held AND place NOT IN (SELECT representative FROM questions)"
