@@ -188,7 +188,7 @@ def test_a_class_of_one_file_is_refused(tmp_path):
 
 def test_a_file_that_is_no_image_is_named(tmp_path):
     (write_images(tmp_path / "birds") / "heron" / "9.png").write_bytes(b"no image")
-    with pytest.raises(InputError, match=r"9\.png cannot be read as an image"):
+    with pytest.raises(InputError, match=r"9\.png cannot be read: an image must be"):
         read("birds", tmp_path / "birds")
 
 
