@@ -50,7 +50,7 @@ def label(
         return
     with Reader(folder) as reader:
         if as_json:
-            typer.echo(json.dumps([_plain(reader, question) for question in reader.questions()], ensure_ascii=False))
+            typer.echo(json.dumps([_plain(reader, question) for question in _unanswered(reader)], ensure_ascii=False))
             return
         Session(folder, reader).hold()
 
@@ -119,10 +119,10 @@ class Session:
         if self._again is not None:
             again, self._again = self._again, None
             return self._reader.question(again)
-        return next((question for question in self._reader.questions() if question.id not in self._done), None)
+        return next((question for question in _unanswered(self._reader) if question.id not in self._done), None)
 
     def _show(self, question: QuestionRow) -> None:
-        left = sum(other.id not in self._done for other in self._reader.questions())
+        left = sum(other.id not in self._done for other in _unanswered(self._reader))
         item = self._reader.item(question.representative)
         self._console.print(
             Text.assemble(
@@ -195,6 +195,11 @@ class Session:
             post(connection, [message])
         finally:
             connection.close()
+
+
+def _unanswered(reader: Reader) -> list[QuestionRow]:
+    """Return what waits for an answer: open questions, and those whose answer was taken back."""
+    return reader.questions("open") + reader.questions("undone")
 
 
 def _plain(reader: Reader, question: QuestionRow) -> dict[str, object]:

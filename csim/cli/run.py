@@ -118,7 +118,8 @@ def _conclude(folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, 
     if counts.troubles:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(unreadable.items()))
         reason = f"; the last: {counts.last.id}: {counts.last.reason}" if counts.last else ""
-        typer.echo(f"{counts.troubles:,} files could not be taken (in all {kinds}){reason}", err=True)
+        files = "file" if counts.troubles == 1 else "files"
+        typer.echo(f"{counts.troubles:,} {files} could not be taken (in all {kinds}){reason}", err=True)
     if is_stopped:
         typer.echo(f"stopped; the same command goes on from here: csim run {folder} …", err=True)
     elif opened:

@@ -231,8 +231,10 @@ def test_a_class_that_is_not_there_is_one_clear_line(folder):
 def test_undo_takes_back_the_last_answer(folder):
     question = as_json("label", folder)[0]["question"]
     csim("label", folder, input="nine\nq\n")
+    assert question not in [own["question"] for own in as_json("label", folder)]
     assert csim("undo", folder).exit_code == 0
     assert rows(folder, "SELECT status FROM questions WHERE id = ?", question) == [("undone",)]
+    assert question in [own["question"] for own in as_json("label", folder)]
     done = csim("undo", folder)
     assert done.exit_code == 2
     assert "nothing to take back" in done.stderr
