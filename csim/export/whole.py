@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+from csim.checkpoint import sync
 from csim.errors import InputError, StorageError
 
 
@@ -30,7 +31,7 @@ def whole(path: Path, *, outside: Path, overwrite: bool = False) -> Iterator[Pat
         _check(path, outside, overwrite)
         path.parent.mkdir(parents=True, exist_ok=True)
         yield beside
-        _sync(beside)
+        sync(beside)
         os.replace(beside, path)
     except OSError as error:
         raise StorageError(f"{path} cannot be written ({error.strerror}); make room or choose another place") from error
@@ -47,14 +48,6 @@ def _check(path: Path, outside: Path, overwrite: bool) -> None:
         raise InputError(f"{path} must not exist yet, it does; give a new name")
     if not path.is_file():
         raise InputError(f"{path} must be a plain file to be replaced, it is not; give another name")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove(path: Path) -> None:

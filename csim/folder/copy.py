@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import tempfile
 from pathlib import Path
 
-from csim.errors import FolderError, StorageError
+from csim.errors import FolderError
+from csim.folder.appear import appearing
 from csim.folder.database import open_for_reading, told
 from csim.folder.layout import Layout
 
@@ -20,25 +20,11 @@ _TRIES = 5
 
 def copy_folder(root: Path, target: Path) -> int:
     """Copy a stream folder to where nothing is yet; return the size of the copy in bytes."""
-    if target.exists():
-        raise FolderError(f"{target} must not exist yet, it does; give a new name")
     open_for_reading(Layout(root).database).close()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        workshop = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        (beside := workshop / target.name).mkdir()
-    except OSError as error:
-        raise StorageError(f"{target} cannot be made ({error.strerror}); choose another place") from error
-    try:
-        for _ in range(_TRIES):
-            if _copy(Layout(root), Layout(beside)):
-                beside.rename(target)
-                return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
-        raise FolderError(f"{root} changed too often while it was copied; try again")
-    except (OSError, shutil.Error) as error:
-        raise StorageError(f"{target} cannot be written ({error}); make room or choose another place") from error
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
+    with appearing(target) as beside:
+        if not any(_copy(Layout(root), Layout(beside)) for _ in range(_TRIES)):
+            raise FolderError(f"{root} changed too often while it was copied; try again")
+    return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
 
 def _copy(source: Layout, target: Layout) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +10,8 @@ import csim.records as r
 from csim import checkpoint
 from csim.ask.catalogue import clean_name
 from csim.build import build
-from csim.errors import FolderError, StorageError
 from csim.folder import database, snapshots
+from csim.folder.appear import appearing
 from csim.folder.layout import Config, Layout
 from csim.folder.log import Step, add_labelled, write
 from csim.sources.arrival import Decoded
@@ -37,21 +35,8 @@ def make(
     progress
         Called after every epoch with its number, their number and the mean loss.
     """
-    if root.exists():
-        raise FolderError(f"{root} must not exist yet, it does; give a new name, or go on with `csim run {root}`")
-    try:
-        root.parent.mkdir(parents=True, exist_ok=True)
-        workshop = Path(tempfile.mkdtemp(prefix=f".{root.name}.", dir=root.parent))
-        (beside := workshop / root.name).mkdir()
-    except OSError as error:
-        raise StorageError(f"{root} cannot be made ({error.strerror}); choose another place") from error
-    try:
+    with appearing(root) as beside:
         _fill(Layout(beside), config, arrivals, [clean_name(name) for name in names], progress)
-        beside.rename(root)
-    except OSError as error:
-        raise StorageError(f"{root} cannot be written ({error.strerror}); make room or choose another place") from error
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
 
 
 def _fill(
