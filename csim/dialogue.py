@@ -5,7 +5,7 @@ The engine asks and hears through it. Everything is checked before anything chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from csim.ask.budget import Budget
@@ -31,8 +31,10 @@ from csim.records import (
     Group,
     Guesses,
     Item,
+    ItemId,
     Joined,
     Labelled,
+    Left,
     MergeClasses,
     Named,
     Question,
@@ -68,8 +70,10 @@ class Dialogue:
         return class_id
 
     def members(self, answer: Answer) -> tuple[Item, ...]:
-        """Return the images that an answer speaks of."""
-        return self.ledger.question(answer.question_id).members
+        """Return the images that an answer speaks of: not those that a person is or was shown for another question."""
+        shown = self.ledger.shown(besides=answer.question_id)
+        members = self.ledger.question(answer.question_id).members
+        return tuple(item for item in members if item.id not in shown and not self.store.is_told(item.id))
 
     def ask(
         self,
@@ -84,12 +88,14 @@ class Dialogue:
         """
         guesses = [guess(group.vector) for group in groups]
         self.budget.spend(len(groups))
-        events: list[Event] = [
-            Joined(position, question_id, tuple(item.id for item in new))
-            for question_id, items in joined.items()
-            if (new := self.ledger.join(question_id, items))
-        ]
-        events += [Asked(position, q) for q in self.ledger.open(groups, guesses, position)]
+        events: list[Event] = []
+        for question_id, items in joined.items():
+            if new := self.ledger.strangers(question_id, items):
+                events += self._leave(new, position)
+                self.ledger.join(question_id, new)
+                events.append(Joined(position, question_id, _ids(new)))
+        events += self._leave([item for group in groups for item in group.members], position)
+        events += [Asked(position, question) for question in self.ledger.open(groups, guesses, position)]
         return events + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
     def check(self, answers: Sequence[Answer]) -> None:
@@ -137,6 +143,11 @@ class Dialogue:
         into = tuple(event.question.id for event in asked if isinstance(event, Asked))
         return [Divided(position, answer.question_id, into), *asked]
 
+    def let_go(self, item_ids: Collection[ItemId]) -> None:
+        """Let images go that a new model sees otherwise than the answers that were spread to them."""
+        self.store.remove(item_ids)
+        self.ledger.free(item_ids)
+
     def edit(self, change: Edit, position: int) -> list[Event]:
         """Add, rename, merge or remove a class."""
         match change:
@@ -165,6 +176,10 @@ class Dialogue:
         self.budget.restore(state["budget"])
         self.told = state["told"]
 
+    def _leave(self, items: Sequence[Item], position: int) -> list[Event]:
+        """Let images leave the open questions that they belong to: another is about to take them."""
+        return [Left(position, question_id, _ids(gone)) for question_id, gone in self.ledger.call_away(items)]
+
     def _class_of(self, name: str, position: int) -> tuple[ClassId, list[Event]]:
         class_id = self.catalogue.find(name)
         if class_id is not None:
@@ -183,8 +198,8 @@ class Dialogue:
 
     def _spoken_for(self, question: Question) -> list[Item]:
         """Return the images that the answer to a question is about: not those that a person was shown for another."""
-        told = question.representative.id
-        return [item for item in question.members if item.id == told or not self.store.is_told(item.id)]
+        told, bound = question.representative.id, self.ledger.bound(question.id)
+        return [item for item in bound if item.id == told or not self.store.is_told(item.id)]
 
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
         """Take an answer's support from a class; a class with nothing behind it is gone at once."""
@@ -198,3 +213,7 @@ class Dialogue:
         self.store.drop(class_id)
         revised: list[Event] = [Revised(position, item.id, class_id, None) for item in items]
         return [ClassRemoved(position, class_id), *revised]
+
+
+def _ids(items: Sequence[Item]) -> tuple[ItemId, ...]:
+    return tuple(item.id for item in items)

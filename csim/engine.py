@@ -82,12 +82,11 @@ class Engine:
     def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
         """Take in answers, whenever they come and in whatever order; all of them or, if one is bad, none."""
         self.dialogue.check(answers)
-        splits = [answer for answer in answers if isinstance(answer, r.Split)]
-        parts = {s: self.discovery.split(self.dialogue.members(s), s.parts, self.gallery) for s in splits}
         events: list[r.Event] = []
         for answer in answers:
             if isinstance(answer, r.Split):
-                events += self.dialogue.divide(answer, parts[answer], self.head.guess, self.position)
+                parts = self.discovery.split(self.dialogue.members(answer), answer.parts, self.gallery)
+                events += self.dialogue.divide(answer, parts, self.head.guess, self.position)
             else:
                 events += self.dialogue.hear(answer, self.position)
         return self._follow(events) if answers else []
@@ -144,6 +143,8 @@ class Engine:
             self.head.install(self.model, self.dialogue.catalogue.current)
         if self.head.class_ids != known:
             self.refresh()
-            events = events + self.second_look.revise(self.gallery, self.position)
+            revised = self.second_look.revise(self.gallery, self.position)
+            self.dialogue.let_go([event.item_id for event in revised if isinstance(event, r.Revised)])
+            events = events + revised
         job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)
         return [*events, r.TrainingDue(self.position, job)] if job else events

@@ -237,6 +237,15 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """Images are no longer members of an open question: another has taken them."""
+
+    position: int
+    question_id: QuestionId
+    item_ids: tuple[ItemId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Labelled:
     """An image got its class from an answer; `is_told` if a person saw this very image."""
 
@@ -356,6 +365,7 @@ Event = (
     | Rejected
     | Asked
     | Joined
+    | Left
     | Labelled
     | Revised
     | Skipped

@@ -21,6 +21,7 @@ from csim.records import (
     Item,
     Joined,
     Labelled,
+    Left,
     MergeClasses,
     Named,
     RemoveClass,
@@ -263,9 +264,38 @@ def test_joining_comes_before_asking_and_both_may_make_old_questions_expire():
     assert [question.id for question in made.ledger.questions()] == [2, 3]
 
 
-def asked_twice() -> Dialogue:
-    """Question 3 is about b, which question 1, still open, has among its members."""
+def test_an_image_leaves_an_open_question_when_another_takes_it():
     made = dialogue()
+    assert made.ask([], no_guess, 9, {2: [item("b"), item("x")]}) == [Left(9, 1, ("b",)), Joined(9, 2, ("b", "x"))]
+    left, asked = made.ask([group("x", "b")], no_guess, 10)
+    assert left == Left(10, 2, ("b", "x"))
+    assert [member.id for member in asked.question.members] == ["x", "b"]
+    assert [[member.id for member in question.members] for question in made.ledger.questions()] == [
+        ["a"], ["c"], ["x", "b"]
+    ]  # fmt: skip
+
+
+def test_an_image_that_a_question_shows_does_not_join_another():
+    made = dialogue()
+    assert made.ask([], no_guess, 9, {1: [item("c")]}) == []
+
+
+def test_a_split_speaks_of_no_image_that_a_person_is_or_was_shown_for_another_question():
+    made = dialogue()
+    made.hear(Skip(1), 7)
+    made.ask([group("b")], no_guess, 8)
+    assert [member.id for member in made.members(Split(1))] == ["a"]
+    made.hear(Named(3, "heron"), 9)
+    assert [member.id for member in made.members(Split(1))] == ["a"]
+    made.ledger.size = 3
+    made.ledger.expire()  # forgets what was answered; the store still knows
+    assert [member.id for member in made.members(Split(1))] == ["a"]
+
+
+def asked_twice() -> Dialogue:
+    """Question 3 is about b, which question 1, put aside, has among its members."""
+    made = dialogue()
+    made.hear(Skip(1), 7)
     made.ask([group("b")], no_guess, 8)
     return made
 

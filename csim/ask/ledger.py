@@ -7,13 +7,16 @@
 Answers come at any time, in any order, by the question's id; one answer settles all members of the group. A
 settled question stays, with its images, so that its answer can be undone or corrected, until room is needed:
 then the oldest settled questions are forgotten first, and after them the oldest that still wait expire.
+
+An image belongs to one open question at most: it leaves the first when another takes it, unless the first shows it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Literal
 
 from csim.errors import QuestionError, SettingsError
@@ -24,6 +27,7 @@ from csim.records import (
     Group,
     Guesses,
     Item,
+    ItemId,
     Named,
     Question,
     QuestionId,
@@ -52,6 +56,7 @@ class _Entry:
     question: Question
     status: Status = "open"
     class_id: ClassId | None = None
+    freed: frozenset[ItemId] = frozenset()  # members that a later model saw otherwise
 
 
 class Ledger:
@@ -85,14 +90,29 @@ class Ledger:
             questions.append(question)
         return questions
 
-    def join(self, question_id: QuestionId, items: Sequence[Item]) -> list[Item]:
-        """Make images members of an open question; return those that were not."""
+    def join(self, question_id: QuestionId, items: Sequence[Item]) -> None:
+        """Make images members of an open question."""
         entry = self._entry(question_id)
-        here = {item.id for item in entry.question.members}
-        new = [item for item in items if item.id not in here]
-        entry.question = replace(entry.question, members=(*entry.question.members, *new))
-        self._held.update(item.id for item in new)
-        return new
+        entry.question = replace(entry.question, members=(*entry.question.members, *items))
+        self._held.update(item.id for item in items)
+
+    def strangers(self, question_id: QuestionId, items: Sequence[Item]) -> list[Item]:
+        """Return those images that a question may be joined by: not its members, and shown by no other."""
+        there = {item.id for item in self.question(question_id).members} | self.shown()
+        return [item for item in items if item.id not in there]
+
+    def call_away(self, items: Sequence[Item]) -> list[tuple[QuestionId, list[Item]]]:
+        """Take images from the open questions whose members they are, but for those that show them; tell who left."""
+        called, left = {item.id for item in items}, []
+        for question in self.questions():
+            is_gone = [item.id in called and item != question.representative for item in question.members]
+            if any(is_gone):
+                gone = list(compress(question.members, is_gone))
+                stay = tuple(item for item, is_away in zip(question.members, is_gone, strict=True) if not is_away)
+                self._entries[question.id].question = replace(question, members=stay)
+                self._release(gone)
+                left.append((question.id, gone))
+        return left
 
     def expire(self) -> list[QuestionId]:
         """Forget the oldest questions until the images fit; return those that were still unanswered."""
@@ -103,7 +123,7 @@ class Ledger:
                 break
             entry = self._entries.pop(question_id)
             surplus -= len(entry.question.members)
-            self._release(entry.question)
+            self._release(entry.question.members)
             if entry.status not in _SETTLED:
                 expired.append(question_id)
         return expired
@@ -136,11 +156,31 @@ class Ledger:
                 _check_parts(entry.question, answer)
             seen.add(answer.question_id)
 
+    def shown(self, besides: QuestionId | None = None) -> set[ItemId]:
+        """Return the images that questions show, but for one question; those that were split show none any more."""
+        return {
+            entry.question.representative.id
+            for question_id, entry in self._entries.items()
+            if entry.status != "split" and question_id != besides
+        }
+
     def settle(self, question_id: QuestionId, class_id: ClassId) -> Question:
         """Note a question's class and return it."""
         entry = self._entry(question_id)
         entry.status, entry.class_id = "answered", class_id
         return entry.question
+
+    def free(self, item_ids: Iterable[ItemId]) -> None:
+        """Note that a model sees images otherwise than the answers that were spread to them."""
+        freed = frozenset(item_ids)
+        for entry in self._entries.values() if freed else ():
+            if entry.status == "answered":
+                entry.freed |= freed.intersection(item.id for item in entry.question.members)
+
+    def bound(self, question_id: QuestionId) -> list[Item]:
+        """Return the members that an answer to a question is about: not those that a model has seen otherwise since."""
+        entry = self._entry(question_id)
+        return [item for item in entry.question.members if item.id not in entry.freed]
 
     def mark(self, question_id: QuestionId, status: Status) -> tuple[Question, ClassId | None]:
         """Note what became of a question; return it and the class it had been given."""
@@ -163,6 +203,7 @@ class Ledger:
                     "guesses": [list(guess) for guess in e.question.guesses],
                     "status": e.status,
                     "class_id": e.class_id,
+                    "freed": sorted(e.freed),
                 }
                 for e in self._entries.values()
             ],
@@ -177,10 +218,10 @@ class Ledger:
             guesses = tuple((class_id, score) for class_id, score in entry["guesses"])
             representative = members[entry["representative"]]
             question = Question(entry["id"], entry["position"], representative, members, guesses)
-            self._entries[question.id] = _Entry(question, entry["status"], entry["class_id"])
+            self._entries[question.id] = _Entry(question, entry["status"], entry["class_id"], frozenset(entry["freed"]))
 
-    def _release(self, question: Question) -> None:
-        for item in question.members:
+    def _release(self, items: Sequence[Item]) -> None:
+        for item in items:
             self._held[item.id] -= 1
             if not self._held[item.id]:
                 del self._held[item.id]

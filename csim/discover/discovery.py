@@ -112,11 +112,13 @@ class Discovery:
         return groups, {question.id: [scene.items[m] for m in members] for question, members in joined if len(members)}
 
     def split(self, members: Sequence[Item], parts: Sequence[Sequence[str]], encoder: Encoder) -> list[Group]:
-        """Cut a group into the given parts (item ids), or in two where it is widest."""
+        """Cut a group into the given parts (item ids) as far as they are members, or in two where it is widest."""
+        if not members:
+            return []
         vectors = encoder.embed(stack(members))
         place = {item.id: index for index, item in enumerate(members)}
-        cuts = [np.array([place[item_id] for item_id in part]) for part in parts] or halve(vectors)
-        return [self._form(members, vectors, cut) for cut in cuts]
+        cuts = [[place[item_id] for item_id in part if item_id in place] for part in parts] or halve(vectors)
+        return [self._form(members, vectors, np.array(cut)) for cut in cuts if len(cut)]
 
     def note(self, events: Sequence[Event]) -> list[Event]:
         """See who is asked about and who has another class now; return the events with what each image had before.

@@ -58,10 +58,12 @@ def dbscan(vectors: Floats, eps: float, min_points: int) -> list[Ints]:
 
 
 def halve(vectors: Floats) -> list[Ints]:
-    """Return the indices of two parts, cut so that each is as compact as can be (Ward's criterion).
+    """Return the indices of two parts, cut so that each is as compact as can be (Ward's criterion); one has one part.
 
     >>> [part.tolist() for part in halve(np.array([[0.0], [0.1], [0.9], [1.0]]))]
     [[0, 1], [2, 3]]
     """
+    if len(vectors) < 2:
+        return [np.arange(len(vectors))]
     labels = AgglomerativeClustering(n_clusters=2).fit_predict(vectors)
     return sorted((np.flatnonzero(labels == part) for part in (0, 1)), key=lambda part: int(part[0]))

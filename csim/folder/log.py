@@ -86,6 +86,11 @@ def _follow(connection: sqlite3.Connection, event: r.Event) -> None:
             _join(connection, question.id, [item.id for item in question.members])
         case r.Joined(_, question_id, item_ids):
             _join(connection, question_id, item_ids)
+        case r.Left(_, question_id, item_ids):
+            connection.executemany(
+                "DELETE FROM members WHERE question_id = ? AND place = (SELECT place FROM items WHERE id = ?)",
+                [(question_id, item_id) for item_id in item_ids],
+            )
         case r.Labelled(_, item_id, class_id, question_id, is_told):
             connection.execute(
                 "UPDATE items SET class_id = ?, question_id = ?, is_told = ? WHERE id = ?",

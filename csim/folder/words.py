@@ -16,7 +16,7 @@ Pictured = Callable[[r.ItemId], r.Item]  # an image, found again by its id
 _EVENTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        r.Joined, r.Labelled, r.Revised, r.Skipped, r.Divided, r.Undone, r.Corrected, r.Expired, r.ClassAdded,
+        r.Joined, r.Left, r.Labelled, r.Revised, r.Skipped, r.Divided, r.Undone, r.Corrected, r.Expired, r.ClassAdded,
         r.ClassRenamed, r.ClassesMerged, r.ClassRemoved, r.Retrained,
     )
 }  # fmt: skip

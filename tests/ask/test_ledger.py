@@ -132,8 +132,9 @@ def item(item_id: str) -> Item:
 
 def test_images_join_an_open_question_once_each_behind_its_members():
     ledger = ledger_with(group("a", "b"), group("c"))
-    assert [joined.id for joined in ledger.join(1, [item("x"), item("a"), item("y")])] == ["x", "y"]
-    assert ledger.join(1, [item("y"), item("x")]) == []
+    assert [own.id for own in ledger.strangers(1, [item("x"), item("a"), item("y")])] == ["x", "y"]
+    ledger.join(1, [item("x"), item("y")])
+    assert ledger.strangers(1, [item("y"), item("x")]) == []
     question = ledger.question(1)
     assert [member.id for member in question.members] == ["a", "b", "x", "y"]
     assert (question.id, question.position, question.representative.id) == (1, 5, "b")
@@ -155,13 +156,41 @@ def test_images_that_joined_need_room_as_the_others_do_and_leave_with_their_ques
     assert "b" in ledger
 
 
-def test_an_image_may_belong_to_two_questions_and_is_held_until_both_are_gone():
-    ledger = ledger_with(group("a"), group("b"), size=3)
-    ledger.join(1, [item("b")])
-    ledger.open([group("c")], [()], position=9)
-    assert ledger.expire() == [1]
-    assert "b" in ledger
+def test_an_image_that_another_question_shows_joins_none():
+    ledger = ledger_with(group("a"), group("b"), group("c"), group("d"))
+    ledger.mark(3, "skipped")
+    ledger.mark(4, "split")
+    assert [own.id for own in ledger.strangers(1, [item("b"), item("c"), item("d")])] == ["d"]
+
+
+def test_images_are_called_away_from_open_questions_but_not_from_those_that_show_them():
+    ledger = ledger_with(group("a", "b", "c"), group("d", "e"), group("f", "g"))
+    ledger.mark(3, "skipped")
+    left = ledger.call_away([item("a"), item("c"), item("d"), item("g"), item("x")])
+    assert [(question_id, [own.id for own in gone]) for question_id, gone in left] == [(1, ["a"]), (2, ["d"])]
+    assert [member.id for member in ledger.question(1).members] == ["b", "c"]
+    assert ledger.question(1).representative.id == "c"
     assert "a" not in ledger
+    assert "g" in ledger
+    assert ledger.call_away([item("a")]) == []
+
+
+def test_who_was_called_away_needs_no_room():
+    ledger = ledger_with(group("a", "b", "c"), size=2)
+    ledger.call_away([item("a")])
+    assert ledger.expire() == []
+    assert "a" not in ledger
+
+
+def test_an_answer_is_not_about_members_that_a_model_has_seen_otherwise_since():
+    ledger, again = ledger_with(group("a", "b", "c"), group("d", "e")), Ledger(100)
+    ledger.settle(1, 0)
+    ledger.free(["a", "d", "x"])
+    again.restore(ledger.state())
+    for own in (ledger, again):
+        assert [item.id for item in own.bound(1)] == ["b", "c"]
+        assert [item.id for item in own.bound(2)] == ["d", "e"]  # not answered yet: nothing was spread
+        assert [item.id for item in own.question(1).members] == ["a", "b", "c"]
 
 
 def test_who_joined_is_settled_saved_and_split_with_the_rest():

@@ -258,6 +258,14 @@ def test_a_group_without_named_parts_is_halved(make_item):
     assert set(ids(groups)) == {("1", "3", "5"), ("2", "4")}
 
 
+@pytest.mark.parametrize(("kept", "parts"), [([], []), ([1], [("2",)]), ([1, 2], [("2",), ("3",)])])
+def test_only_members_are_asked_about_and_no_empty_part(make_item, kept, parts):
+    items = fill(make_discovery(), make_item, [10, 200, 12])
+    members = [items[place] for place in kept]
+    assert sorted(ids(make_discovery().split(members, (), Shades()))) == parts
+    assert ids(make_discovery().split(members, [("1", "2"), ("3",)], Shades())) == parts
+
+
 def test_splitting_leaves_the_pool_alone(make_item):
     discovery = make_discovery()
     items = fill(discovery, make_item, [10, 200, 12])

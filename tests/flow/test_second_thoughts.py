@@ -129,6 +129,26 @@ def test_taking_back_an_answer_knows_that_a_member_has_another_class_by_now(word
     last_classes(events + (clf.undo(question.id) if word == "undo" else clf.correct(question.id, "heron")))
 
 
+@pytest.mark.parametrize("word", ["undo", "correct", "remove"])
+def test_what_a_model_saw_otherwise_is_no_longer_bound_to_the_answer_however_late_that_is_taken_back(word):
+    clf, events, question = until_a_spread_answer_was_revised()
+    (given,) = {event.class_id for event in of(Labelled, events) if event.question_id == question.id}
+    freed = [item.id for item in question.members if last_classes(events)[item.id] != given]
+    assert all(item_id not in clf._engine.store for item_id in freed)
+    later = clf._engine.position + 2 * SMALL["recent"]
+    events += clf.observe(digit_stream().images[clf._engine.position : later])
+    assert all(item_id not in clf._engine.discovery.pool for item_id in freed)
+    before = last_classes(events)
+    words = {
+        "undo": lambda: clf.undo(question.id),
+        "correct": lambda: clf.correct(question.id, "heron"),
+        "remove": lambda: clf._run(lambda engine: engine.edit(RemoveClass(given))),
+    }
+    after = last_classes(events + words[word]())
+    assert after != before
+    assert [after[item_id] for item_id in freed] == [before[item_id] for item_id in freed]
+
+
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("change", ["remove", "merge"])
 def test_an_edit_of_classes_starts_from_what_was_said_last(place, change):
