@@ -6,6 +6,7 @@ The engine asks and hears through it. Everything is checked before anything chan
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 from csim.ask.budget import Budget
@@ -88,13 +89,12 @@ class Dialogue:
         """
         guesses = [guess(group.vector) for group in groups]
         self.budget.spend(len(groups))
-        events: list[Event] = []
-        for question_id, items in joined.items():
-            if new := self.ledger.strangers(question_id, items):
-                events += self._leave(new, position)
-                self.ledger.join(question_id, new)
-                events.append(Joined(position, question_id, _ids(new)))
-        events += self._leave([item for group in groups for item in group.members], position)
+        new = {question_id: items for question_id, items in self.ledger.strangers(joined).items() if items}
+        left = self.ledger.call_away(chain(*new.values(), *(group.members for group in groups)))
+        events: list[Event] = [Left(position, question_id, _ids(items)) for question_id, items in left]
+        for question_id, items in new.items():
+            self.ledger.join(question_id, items)
+            events.append(Joined(position, question_id, _ids(items)))
         events += [Asked(position, question) for question in self.ledger.open(groups, guesses, position)]
         return events + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
@@ -175,10 +175,6 @@ class Dialogue:
         self.catalogue.restore(state["catalogue"])
         self.budget.restore(state["budget"])
         self.told = state["told"]
-
-    def _leave(self, items: Sequence[Item], position: int) -> list[Event]:
-        """Let images leave the open questions that they belong to: another is about to take them."""
-        return [Left(position, question_id, _ids(gone)) for question_id, gone in self.ledger.call_away(items)]
 
     def _class_of(self, name: str, position: int) -> tuple[ClassId, list[Event]]:
         class_id = self.catalogue.find(name)

@@ -14,9 +14,9 @@ An image belongs to one open question at most: it leaves the first when another 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, islice
 from typing import Literal
 
 from csim.errors import QuestionError, SettingsError
@@ -96,12 +96,15 @@ class Ledger:
         entry.question = replace(entry.question, members=(*entry.question.members, *items))
         self._held.update(item.id for item in items)
 
-    def strangers(self, question_id: QuestionId, items: Sequence[Item]) -> list[Item]:
-        """Return those images that a question may be joined by: not its members, and shown by no other."""
-        there = {item.id for item in self.question(question_id).members} | self.shown()
-        return [item for item in items if item.id not in there]
+    def strangers(self, joined: Mapping[QuestionId, Sequence[Item]]) -> dict[QuestionId, list[Item]]:
+        """Return which images may join questions: those that are not yet members, and that no question shows."""
+        shown, may = self.shown(), {}
+        for question_id, items in joined.items():
+            there = {item.id for item in self.question(question_id).members}
+            may[question_id] = [item for item in items if item.id not in there and item.id not in shown]
+        return may
 
-    def call_away(self, items: Sequence[Item]) -> list[tuple[QuestionId, list[Item]]]:
+    def call_away(self, items: Iterable[Item]) -> list[tuple[QuestionId, list[Item]]]:
         """Take images from the open questions whose members they are, but for those that show them; tell who left."""
         called, left = {item.id for item in items}, []
         for question in self.questions():
@@ -189,36 +192,37 @@ class Ledger:
         return entry.question, before
 
     def state(self) -> State:
-        """Return all questions."""
-        members = [item for e in self._entries.values() for item in e.question.members]
+        """Return all questions, by column: there may be thousands."""
+        entries = list(self._entries.values())
+        questions = [entry.question for entry in entries]
+        guesses = [guess for question in questions for guess in question.guesses]
         return {
             "last_id": self._last_id,
-            "members": pack(members),
-            "entries": [
-                {
-                    "id": e.question.id,
-                    "position": e.question.position,
-                    "members": len(e.question.members),
-                    "representative": e.question.members.index(e.question.representative),
-                    "guesses": [list(guess) for guess in e.question.guesses],
-                    "status": e.status,
-                    "class_id": e.class_id,
-                    "freed": sorted(e.freed),
-                }
-                for e in self._entries.values()
-            ],
+            "items": pack([item for question in questions for item in question.members]),
+            "id": [question.id for question in questions],
+            "position": [question.position for question in questions],
+            "members": [len(question.members) for question in questions],
+            "representative": [question.members.index(question.representative) for question in questions],
+            "guesses": [len(question.guesses) for question in questions],
+            "guess": {"class_id": [class_id for class_id, _ in guesses], "score": [score for _, score in guesses]},
+            "status": [entry.status for entry in entries],
+            "class_id": [entry.class_id for entry in entries],
+            "freed": {str(entry.question.id): sorted(entry.freed) for entry in entries if entry.freed},
         }
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
-        items = unpack(state["members"])
-        self._last_id, self._held, self._entries = state["last_id"], Counter(item.id for item in items), {}
-        for entry in state["entries"]:
-            members, items = tuple(items[: entry["members"]]), items[entry["members"] :]
-            guesses = tuple((class_id, score) for class_id, score in entry["guesses"])
-            representative = members[entry["representative"]]
-            question = Question(entry["id"], entry["position"], representative, members, guesses)
-            self._entries[question.id] = _Entry(question, entry["status"], entry["class_id"], frozenset(entry["freed"]))
+        self._last_id, self._entries = state["last_id"], {}
+        self._held = Counter(state["items"]["ids"])
+        items = iter(unpack(state["items"]))
+        guess = zip(state["guess"]["class_id"], state["guess"]["score"], strict=True)
+        columns = ("id", "position", "members", "representative", "guesses", "status", "class_id")
+        for own, position, size, shown, sure, status, class_id in zip(*(state[c] for c in columns), strict=True):
+            members, guesses = tuple(islice(items, size)), tuple(islice(guess, sure))
+            freed = frozenset(state["freed"].get(str(own), ()))
+            self._entries[own] = _Entry(
+                Question(own, position, members[shown], members, guesses), status, class_id, freed
+            )
 
     def _release(self, items: Sequence[Item]) -> None:
         for item in items:

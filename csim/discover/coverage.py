@@ -73,10 +73,7 @@ class CoverDoubt(Choice):
         guesses = scene.guesses
         weights = self._weigh(scene.scores, recent, known, guesses, columns)
         owner, nearest = _nearest(recent, known)
-        joined = [
-            np.flatnonzero((owner == len(labelled) + place) & (guesses == guess))
-            for place, guess in enumerate(asked_as)
-        ]
+        joined = _joined(owner - len(labelled), guesses, asked_as)
         weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
         worth = np.argsort(-weights, kind="stable")[: _POOL * most]
         worth = worth[weights[worth] >= _WORTH]
@@ -113,3 +110,13 @@ def _nearest(recent: Floats, known: Floats) -> tuple[Ints, Floats]:
         return np.full(len(recent), -1), np.full(len(recent), np.inf)
     distances = squares(recent, known)
     return distances.argmin(axis=1), np.sqrt(distances.min(axis=1))
+
+
+def _joined(owner: Ints, guesses: Ints, asked_as: Ints) -> list[Ints]:
+    """Return for each open question the places of the images that it owns and that are taken for the same."""
+    if not len(asked_as):
+        return []
+    places = np.flatnonzero(owner >= 0)
+    places = places[guesses[places] == asked_as[owner[places]]]
+    places = places[np.argsort(owner[places], kind="stable")]
+    return np.split(places, np.searchsorted(owner[places], np.arange(1, len(asked_as))))

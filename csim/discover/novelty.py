@@ -79,9 +79,10 @@ def squares(left: Floats, right: Floats) -> Floats:
 
 
 def _reach(distances: Floats, neighbours: Floats) -> Floats:
-    """Return each row's distance to its own number of nearest neighbours."""
+    """Return each row's distance to its own number of nearest neighbours; the rows are sorted in part."""
     most = min(_MOST, distances.shape[1])
-    near = np.sort(np.partition(distances, most - 1, axis=1)[:, :most], axis=1)
+    distances.partition(most - 1, axis=1)
+    near = np.sort(distances[:, :most], axis=1)
     places = np.minimum(neighbours.astype(int), most) - 1
     reach: Floats = np.sqrt(near[np.arange(len(near)), places])
     return reach

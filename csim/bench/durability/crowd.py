@@ -7,13 +7,14 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from csim.bench.durability.material import decoded_digits, endless, make_stream
+from csim.bench.durability.material import endless, make_stream
 from csim.folder import inbox
 from csim.folder.database import open_for_messages, open_for_reading
 from csim.folder.layout import Layout
@@ -21,9 +22,11 @@ from csim.folder.run import run
 from csim.folder.stream import Stream
 from csim.records import Named
 from csim.settings import Settings
-from csim.sources.arrival import Decoded
+from csim.sources.arrival import Decoded, Trouble
+from csim.sources.decode import decode
 
 _CALL = 125  # images per call: one look in each
+_PAUSE = 5  # calls between two models at least
 
 
 @dataclass(frozen=True)
@@ -82,26 +85,39 @@ def answer_at_once(work: Path, *, seconds: float, writers: int, settings: Settin
 
 
 def race_training(work: Path, *, calls: int, settings: Settings, seed: int) -> tuple[float, float, int]:
-    """Return the p99 of classification calls while a model is trained, the median of those without, and how many."""
+    """Return the p99 of classification calls while a model is trained, the median of those without, and how many.
+
+    Parameters
+    ----------
+    work
+        An empty folder.
+    calls
+        How many at least with a model under way; between two models there are as many without as they took.
+    settings
+        Of the stream.
+    seed
+        Draws images and answers.
+    """
     make_stream(work / "stream", settings, seed)
     calm: list[float] = []
     busy: list[float] = []
+    images = (decode(arrival, (8, 8)) for arrival in endless(seed))
     with Stream(work / "stream", is_live=True) as stream:
-        first = decoded_digits(40 * _CALL, seed)
-        for start in range(0, len(first), _CALL):
-            calm.append(_call(stream, first[start : start + _CALL]))
-        _answer_all(work / "stream", seed)
-        more = decoded_digits(calls * _CALL, seed + 1, prefix="more")
-        stream.attend()
-        for start in range(0, len(more), _CALL):
-            if stream.is_training:
-                busy.append(_call(stream, more[start : start + _CALL]))
+        while len(busy) < calls:
+            begun = len(busy)
+            while stream.is_training:
+                busy.append(_call(stream, images))
+            for _ in range(max(_PAUSE, len(busy) - begun)):
+                calm.append(_call(stream, images))
+            _answer_all(work / "stream", seed)
+            stream.attend()
     return float(np.quantile(busy, 0.99)), float(np.median(calm)), len(busy)
 
 
-def _call(stream: Stream, images: Sequence[Decoded]) -> float:
+def _call(stream: Stream, images: Iterator[Decoded | Trouble]) -> float:
+    some = [image for image in islice(images, _CALL) if isinstance(image, Decoded)]
     start = time.perf_counter()
-    stream.take(images)
+    stream.take(some)
     return time.perf_counter() - start
 
 

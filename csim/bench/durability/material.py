@@ -55,12 +55,6 @@ def make_stream(root: Path, settings: Settings, seed: int, **config: int) -> Non
     make(root, Config(settings, (8, 8), **config), arrivals, [names[place] for place in own])
 
 
-def decoded_digits(count: int, seed: int, prefix: str = "image") -> list[Decoded]:
-    """Return so many digits, ready for a stream folder."""
-    images, _ = noisy_digits(count, seed)
-    return [_decoded(f"{prefix} {place}", image) for place, image in enumerate(images, start=1)]
-
-
 def endless(seed: int) -> Iterator[Arrival]:
     """Give digits without end."""
     count = 0
