@@ -13,13 +13,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-import torch
+import torch  # noqa: F401 - what is loaded later would not be held to one thread
+from threadpoolctl import threadpool_limits
 
 from csim.errors import CsimError, SettingsError
+from csim.threads import one_thread
 
 Case = TypeVar("Case")
 Outcome = TypeVar("Outcome")
@@ -107,7 +108,7 @@ _steps: Any = None  # a worker's way to its parent
 def _start_worker(steps: Any) -> None:  # noqa: ANN401
     global _steps
     _steps = steps
-    torch.set_num_threads(1)
+    threadpool_limits(limits=1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends its workers
     threading.Thread(target=_follow_the_parent, daemon=True).start()
 
@@ -126,14 +127,3 @@ def _work(work: Callable[[Case, Tell], Outcome], place: int, case: Case) -> Outc
 def _drain(steps: Any) -> Iterator[tuple[int, int, int]]:  # noqa: ANN401
     while not steps.empty():
         yield steps.get()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch use one thread inside the block: another number adds in another order, so figures would differ."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import platform
 import tempfile
 import time
@@ -26,6 +25,7 @@ from csim.errors import InputError
 from csim.metrics.figures import Summary, milestones, summarise
 from csim.records import Asked, ClassAdded, ClassId, Event, Retrained
 from csim.settings import Settings
+from csim.threads import one_thread
 
 if TYPE_CHECKING:
     from csim.bench.run import Run
@@ -61,9 +61,6 @@ def demo(
     start = time.perf_counter()
     console = Console(highlight=False, markup=False)
     own, report = settings(seed), _reserve(out)
-    # One thread is enough for images this small. Two wait for each other on a busy machine, ten times as long, and
-    # round sums differently: with one, a seed gives the same figures whatever the number of cores.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     with console.status("loading"):
         # Imported here and not above, so that `csim --help` need not wait for torch.
         from csim.bench.datasets.digits import digits  # noqa: PLC0415
@@ -71,7 +68,9 @@ def demo(
         from csim.bench.run import run  # noqa: PLC0415
         from csim.bench.scenario import paper_stream  # noqa: PLC0415
     stream = paper_stream(digits(), known_share=0.3, seed=seed)
-    with Narrator(console, stream.names) as narrator:
+    # One thread is enough for images this small. Two wait for each other on a busy machine, ten times as long, and
+    # round sums differently: with one, a seed gives the same figures whatever the number of cores.
+    with one_thread(), Narrator(console, stream.names) as narrator:
         sample = Sample(stream, seed)
         narrator.greet(stream)
         done = run(stream, open_with(own), on_events=narrator.tell, on_model=sample.take)

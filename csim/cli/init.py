@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,7 +52,6 @@ def init(
 
     Example: csim init birds --labelled photos/known --budget 20/1000
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same on every machine
     settings = _settings(preset, budget, changes_of(change or []))
     from csim.folder.layout import Config  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
     from csim.folder.make import make  # noqa: PLC0415

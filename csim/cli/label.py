@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +41,6 @@ def label(
 
     Example: csim label birds --from answers.csv
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same on every machine
     from csim.folder.reader import Reader  # noqa: PLC0415  # slow to load: `csim --help` need not wait
 
     if answers is not None:

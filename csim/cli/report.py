@@ -19,6 +19,7 @@ from rich.console import Console
 
 from csim import __version__
 from csim.errors import InputError, StorageError
+from csim.threads import one_thread
 
 _LIBRARIES = ("torch", "numpy", "scikit-learn", "matplotlib")
 
@@ -43,12 +44,11 @@ def report(
     Example: csim report birds --out birds.html
     """
     start = time.perf_counter()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # a stream that runs meanwhile needs the other cores
     from csim.report.folder_page import render  # noqa: PLC0415  # slow to load: `csim --help` need not wait
     from csim.report.folder_truth import read_truth  # noqa: PLC0415
 
     _check(out)
-    with Console(stderr=True).status("reading and drawing"):
+    with Console(stderr=True).status("reading and drawing"), one_thread():  # a stream may run meanwhile
         known = None if truth is None else read_truth(truth)
         page = render(folder, known, _origin(folder, truth)).encode()
     _write(out, page)

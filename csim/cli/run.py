@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import time
@@ -71,7 +70,6 @@ def run(
 
     Example: csim run birds incoming/ --watch --out predictions.jsonl
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same on every machine
     warnings.filterwarnings("ignore", category=UserWarning, module="PIL")  # what matters is counted as trouble
     from csim.folder.run import run  # noqa: PLC0415
     from csim.folder.stream import Stream  # noqa: PLC0415

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import typer
@@ -26,7 +25,6 @@ def tell(folder: Path, message: Answer | Edit, words: str, as_json: bool) -> Non
     as_json
         Print the outcome as JSON instead.
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same on every machine
     from csim.folder.say import say  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
 
     (outcome,) = say(folder, [message])

@@ -15,6 +15,7 @@ from csim.folder.appear import appearing
 from csim.folder.layout import Config, Layout
 from csim.folder.log import Step, add_labelled, write
 from csim.sources.arrival import Decoded
+from csim.threads import one_thread
 
 
 def make(
@@ -35,7 +36,7 @@ def make(
     progress
         Called after every epoch with its number, their number and the mean loss.
     """
-    with appearing(root) as beside:
+    with appearing(root) as beside, one_thread():
         _fill(Layout(beside), config, arrivals, [clean_name(name) for name in names], progress)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 import csim.records as r
 from csim.build import build
 from csim.checkpoint import checksum
@@ -51,10 +53,12 @@ class Stream:
         self._trainer = Trainer(self.layout)
         self._troubles: list[Trouble] = []
         self._is_ahead = False  # the engine knows what is not yet written
+        self._threads = threadpool_limits(limits=1)  # the same sums when a step is done again
         try:
             self._connection = open_for_engine(self.layout.database)
         except BaseException:
             self._lock.release()
+            self._threads.restore_original_limits()
             raise
         try:
             self._restore()
@@ -139,6 +143,7 @@ class Stream:
         self._trainer.stop()
         self._connection.close()
         self._lock.release()
+        self._threads.restore_original_limits()
 
     def _hear(self) -> None:
         """Take messages, each on its own: one that must be refused does not hold up the others."""

@@ -17,6 +17,8 @@ import threading
 import time
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from csim import checkpoint
 from csim.build import build
 from csim.errors import CheckpointError, CsimError, FolderError
@@ -100,7 +102,6 @@ class Trainer:
             [sys.executable, "-m", "csim.folder.trainer", str(self._layout.root)],
             stdin=subprocess.PIPE,  # closes when we die, which ends it
             stdout=subprocess.PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
             start_new_session=True,  # Ctrl-C is ours to hear
         )
 
@@ -117,6 +118,7 @@ def train(layout: Layout, version: int) -> None:
 def _serve(layout: Layout) -> None:
     """Train what is asked for until nobody asks any more."""
     os.nice(_NICE)
+    threadpool_limits(limits=1)  # the same sums whenever a job is done again
     wanted: queue.SimpleQueue[int] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(wanted,), daemon=True).start()
     while True:

@@ -15,8 +15,9 @@ import torch
 from bench import some_work
 
 from csim import errors
-from csim.bench.processes import each, one_thread
+from csim.bench.processes import each
 from csim.errors import CsimError, InputError, SettingsError
+from csim.threads import one_thread
 
 CASES = [3, 1, 4, 1, 5]
 PATIENCE = 90  # seconds that a busy machine may take
@@ -163,6 +164,7 @@ import sys
 from functools import partial
 from bench.some_work import sleep
 from csim.bench.processes import each
+from csim.threads import one_thread
 if __name__ == "__main__":
     each(partial(sleep, folder=sys.argv[1]), [1, 2], jobs=2)
 """

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from csim.bench.datasets.catalogue import load
-from csim.bench.processes import one_thread
 from csim.bench.tables.samples import cut
 from csim.errors import InputError
+from csim.threads import one_thread
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ table. Imports stand inside the commands so that `csim --help` need not wait for
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -114,7 +113,6 @@ def durability(
 
     Example: csim bench durability --kills 10
     """
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # sums are then the same in every process
     from csim.bench.tables import durability as table  # noqa: PLC0415 - keeps csim --help light
 
     with tempfile.TemporaryDirectory(prefix="csim-durability-") as work:
