@@ -257,6 +257,16 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A person told an image's class to a method that had answered for it already: it learns, its answer stands."""
+
+    position: int
+    item_id: ItemId
+    class_id: ClassId
+    question_id: QuestionId
+
+
+@dataclass(frozen=True, slots=True)
 class Revised:
     """An image's class changed after the fact; None stands for no class."""
 
@@ -367,6 +377,7 @@ Event = (
     | Joined
     | Left
     | Labelled
+    | Told
     | Revised
     | Skipped
     | Divided

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from csim.bench.answers import Answers
+from csim.bench.baselines.settings import BaselineSettings
 from csim.bench.datasets import DataSet, thin
 from csim.bench.datasets.catalogue import load
 from csim.bench.datasets.download import Progress
@@ -64,8 +65,8 @@ class Case:
     own_method: OpenMethod | None = None
 
     @cached_property
-    def settings(self) -> Settings:
-        """The settings of a method of ours, all of them."""
+    def settings(self) -> Settings | BaselineSettings:
+        """The settings of a method that has a name, all of them."""
         return settings_of(self.method, seed=self.seed, budget=self.budget, changes=self.changes)
 
     @property

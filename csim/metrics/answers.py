@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from csim.metrics.labels import WITHIN, changes
-from csim.records import Asked, Corrected, Divided, Event, ItemId, Labelled, QuestionId, Undone
+from csim.records import Asked, Corrected, Divided, Event, ItemId, Labelled, QuestionId, Told, Undone
 
 
 def questions(events: Iterable[Event]) -> list[int]:
@@ -33,6 +33,8 @@ def told_items(events: Iterable[Event]) -> set[ItemId]:
         if isinstance(event, Labelled):
             if event.is_told:
                 told.setdefault(event.question_id, set()).add(event.item_id)
+        elif isinstance(event, Told):
+            told.setdefault(event.question_id, set()).add(event.item_id)
         elif isinstance(event, Undone):
             told.pop(event.question_id, None)
     return set().union(*told.values())
@@ -57,16 +59,16 @@ def images_per_label(events: Sequence[Event], within: int | None = WITHIN) -> fl
     return sum(from_answer.values()) / max(answers, 1)
 
 
-def _tellings(events: Iterable[Event]) -> list[Labelled | Divided | Corrected]:
+def _tellings(events: Iterable[Event]) -> list[Labelled | Divided | Corrected | Told]:
     """Return an event for each thing told; for an answer, its first."""
-    found: list[Labelled | Divided | Corrected] = []
+    found: list[Labelled | Divided | Corrected | Told] = []
     answered: dict[QuestionId, int] = {}
     for event in events:
         if isinstance(event, Labelled):
             if answered.get(event.question_id) != event.position:
                 answered[event.question_id] = event.position
                 found.append(event)
-        elif isinstance(event, Divided | Corrected):
+        elif isinstance(event, Divided | Corrected | Told):
             found.append(event)
         elif isinstance(event, Undone):
             answered.pop(event.question_id, None)  # answered again at the same position, it is told twice

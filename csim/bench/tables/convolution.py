@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
-from csim.bench.methods import METHODS
+from csim.bench.methods import OURS
 from csim.bench.results import Result
 from csim.bench.tables.lookup import results_of
 from csim.bench.tables.panels import draw_reported, make_grid
@@ -32,7 +32,7 @@ _REPORTED = ("accuracy %", "M_new %", "F_new %", "training min")
 
 def cases(plan: Plan) -> list[Case]:
     """Return the runs that the table needs."""
-    return LAYERS.all_cases(plan, plan.methods or METHODS, plan.data or DATA)
+    return LAYERS.all_cases(plan, plan.methods or OURS, plan.data or DATA)
 
 
 def make(results: Sequence[Result], plan: Plan) -> Sheet:
@@ -71,7 +71,7 @@ def _reported(plan: Plan, data: str, method: str, layers: float) -> tuple[tuple[
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     """Draw a row of panels per data set: accuracy, M_new, F_new and seconds, over the layers."""
-    data_sets, methods = plan.data or DATA, plan.methods or METHODS
+    data_sets, methods = plan.data or DATA, plan.methods or OURS
     with drawing():
         figure, rows = make_grid(len(data_sets), len(PANELS), size=(2.3, 2.5))
         for panels, data in zip(rows, data_sets, strict=True):

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from csim.bench.case import Case
-from csim.bench.methods import METHODS
+from csim.bench.methods import OURS
 from csim.bench.results import Result
 from csim.bench.tables.lookup import results_of
 from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
@@ -45,7 +45,7 @@ def cases(plan: Plan) -> list[Case]:
     return [
         case
         for data in _data(plan)
-        for method in plan.methods or METHODS
+        for method in plan.methods or OURS
         for group in _groups(plan, method, data)
         for case in group
     ]
@@ -103,7 +103,7 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
         figure, rows = make_grid(2, len(data_sets), size=(3.6, 2.4), sharey="row", sharex=True)
         for panels, (name, label) in zip(rows, _PANELS.items(), strict=True):
             for axes, data in zip(panels, data_sets, strict=True):
-                for method in plan.methods or METHODS:
+                for method in plan.methods or OURS:
                     _draw_curve(axes, results, _groups(plan, method, data), name)
                 if there := plan.reported(data, "paper"):
                     draw_reported(axes, there.labels, getattr(there, name), data)

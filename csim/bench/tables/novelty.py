@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
-from csim.bench.methods import METHODS
+from csim.bench.methods import OURS
 from csim.bench.results import Result
 from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
 from csim.bench.tables.plan import DATA, Plan
@@ -86,7 +86,7 @@ def _row(result: Result, plan: Plan) -> Row:
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     """Draw M_new, the methods of a data set side by side: the mean with its spread, and each seed as a dot."""
-    data_sets, methods = plan.data or DATA, plan.methods or METHODS
+    data_sets, methods = plan.data or DATA, plan.methods or OURS
     step = 0.7 / len(methods)  # the rest of a data set's width keeps it from the next
     with drawing():
         figure, ((axes,),) = make_grid(1, 1, size=(1.6 * len(data_sets) + 0.8, 3.0))

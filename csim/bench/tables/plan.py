@@ -7,7 +7,7 @@ from typing import Any
 
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.methods import METHODS, settings_of
+from csim.bench.methods import METHODS, OURS, settings_of
 from csim.bench.tables.reported import STREAM, Reported
 from csim.errors import InputError
 
@@ -74,13 +74,13 @@ class Plan:
         return [
             self.case(method, data, seed)
             for data in self.data or DATA
-            for method in self.methods or METHODS
+            for method in self.methods or OURS
             for seed in self.seeds
         ]
 
     def budget(self, method: str, data: str) -> float | None:
         """Return the budget of methods that need one: the share of labels that the paper reports for the data set."""
-        return None if method in ("paper", "default") else paper_budget(data)
+        return paper_budget(data) if method in ("least-sure", "random") else None
 
     def reported(self, data: str, method: str) -> Reported | None:
         """Return what the paper prints for such runs; None if it prints nothing."""

@@ -19,6 +19,7 @@ from csim.bench.tables.samples import columns_of, hold_out
 from csim.classifier import StreamClassifier
 from csim.errors import InputError
 from csim.records import Bools, Floats, Images, Ints
+from csim.settings import Settings
 
 PIXELS = "pixels"
 TITLES = {PIXELS: "pixels", "paper": "vectors of paper's network", "default": "vectors of the default's network"}
@@ -121,6 +122,7 @@ def embed(view: View, space: str, seed: int) -> Floats:
     if space == PIXELS:
         return view.images.reshape(len(view.images), -1).astype(np.float32) / 255
     settings = settings_of(space, seed=seed, changes={})
+    assert isinstance(settings, Settings)
     return StreamClassifier(settings).fit(view.warm_up, view.warm_up_names).transform(view.images)
 
 

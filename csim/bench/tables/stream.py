@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
-from csim.bench.methods import METHODS
+from csim.bench.methods import OURS
 from csim.bench.results import Result
 from csim.bench.tables.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
 from csim.bench.tables.plan import DATA, Plan
@@ -82,7 +82,7 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     with drawing():
         figure, ((*panels,),) = make_grid(1, len(data_sets), size=(2.3, 2.6), sharey=True)
         for axes, data in zip(panels, data_sets, strict=True):
-            for method in plan.methods or METHODS:
+            for method in plan.methods or OURS:
                 own = [r.figures for r in results if (r.method, r.data) == (method, data)]
                 look = {**STYLES[method], "linestyle": "none", "zorder": 3}
                 axes.plot([f["labels_percent"] for f in own], [f["accuracy"] for f in own], label=method, **look)
