@@ -164,7 +164,6 @@ import sys
 from functools import partial
 from bench.some_work import sleep
 from csim.bench.processes import each
-from csim.threads import one_thread
 if __name__ == "__main__":
     each(partial(sleep, folder=sys.argv[1]), [1, 2], jobs=2)
 """
