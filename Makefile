@@ -17,7 +17,8 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(BIN)/pytest --ignore=tests/speed --numprocesses=auto --dist=loadfile
+	$(BIN)/pytest tests/speed
 
 install: $(VENV)/installed
 

@@ -116,7 +116,7 @@ def sync(path: Path) -> None:
 
 def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401
     if isinstance(value, np.ndarray):
-        arrays[path] = np.ascontiguousarray(value)
+        arrays[path] = np.ascontiguousarray(value).reshape(value.shape)  # it makes rows of numbers
         return {_ARRAY: path}
     if isinstance(value, Mapping):
         return {key: _take_apart(entry, f"{path}/{key}", arrays) for key, entry in value.items()}

@@ -23,12 +23,14 @@ def saved(tmp_path_factory):
 
 def test_a_state_of_any_depth_survives(tmp_path):
     state = {"a": [1, {"b": np.arange(3.0)}, "text", None, True], "c": np.zeros((0, 2), np.uint8), "big": 2**127 - 1}
+    state["one"] = np.array(2.5)
     checkpoint.write(tmp_path / "x", state)
     again = checkpoint.read(tmp_path / "x")
     assert again["a"][1]["b"].tolist() == [0, 1, 2]
     assert again["a"][2:] == ["text", None, True]
     assert again["c"].shape == (0, 2)
     assert again["big"] == 2**127 - 1
+    assert (again["one"].shape, float(again["one"])) == ((), 2.5)
 
 
 def test_a_file_holds_no_pickle_and_can_be_read_by_others(saved):

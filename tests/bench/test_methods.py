@@ -3,7 +3,7 @@
 import pytest
 from bench.nearest_mean import few_digits
 
-from csim.bench.methods import METHODS, open_with, settings_of
+from csim.bench.methods import OURS, open_with, settings_of
 from csim.bench.run import run
 from csim.bench.scenario import paper_stream
 from csim.errors import InputError, SettingsError
@@ -28,7 +28,7 @@ def test_those_it_is_compared_with_differ_in_their_questions_alone(method):
     assert (own["questions"], own["budget"]) == (method, 0.02)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OURS)
 def test_seed_budget_and_changes_reach_the_settings_and_nothing_else_moves(method):
     plain = settings_of(method, seed=0, changes={}).to_dict()
     changed = settings_of(method, seed=9, budget=0.1, changes={"epochs": 4, "margin": 0.5}).to_dict()
@@ -75,7 +75,7 @@ def test_a_method_is_opened_with_its_settings_and_tells_every_event():
     assert len(told) == 11  # ten classes and a model
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OURS)
 def test_every_method_runs_and_keeps_to_its_budget(method):
     stream = paper_stream(few_digits(), known_share=0.3, seed=1)
     done = run(stream, open_with(settings_of(method, seed=1, budget=0.1, changes=SMALL)))

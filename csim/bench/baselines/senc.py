@@ -53,6 +53,8 @@ class SencSettings(BaselineSettings):
         Images of a class that a sketch is made of. Raising it learns a class later.
     extra
         The share of other images that are asked about too. Raising it asks more, and refreshes the sketches.
+    refresh
+        Labels after which the sketches are made anew. Raising it is quicker, and learns later.
     decay
         What all local sketches are multiplied by at an update. Lowering it forgets faster.
     """
@@ -64,11 +66,12 @@ class SencSettings(BaselineSettings):
     reject: float = 0.05
     buffer: int = 300
     enough: int = 20
-    extra: float = 0.0
+    extra: float = 0.35
+    refresh: int = 100
     decay: float = 1.0
 
     def __post_init__(self) -> None:
-        at_least(self, seed=0, rows=0, reject=0, buffer=1, enough=1, extra=0, decay=0)
+        at_least(self, seed=0, rows=0, reject=0, buffer=1, enough=1, extra=0, refresh=1, decay=0)
         one_of(self, features=KINDS, score=("energy", "inner"))
         for name in ("reject", "extra", "decay"):
             if getattr(self, name) > 1:
@@ -88,6 +91,7 @@ class SencMas(Baseline):
         self._kept_out: dict[ClassId, Floats] = {}  # the newest labelled images that are in no sketch
         self._taken: dict[ClassId, int] = {}  # labelled images so far
         self._buffer: list[Seen] = []
+        self._labelled: list[Seen] = []  # not yet learned from
         self._known = _Known({}, 0)
         self._threshold = 0.0
 
@@ -118,6 +122,10 @@ class SencMas(Baseline):
                 self._buffer = []
 
     def _hear(self, told: list[Seen]) -> None:
+        self._labelled += told
+        if len(self._labelled) < self._settings.refresh:
+            return
+        told, self._labelled = self._labelled, []
         with self._training():
             if self._settings.decay < 1:
                 for sketch in self._sketches.values():

@@ -21,8 +21,10 @@ MADE = {
     ),
     "echo-d": lambda on: EchoD(EchoSettings(**SMALL, window=300), on),
     "echo-d, released": lambda on: EchoD(EchoSettings(**SMALL, window=300, confidence="released", tau=0.9), on),
-    "senc-mas": lambda on: SencMas(SencSettings(buffer=40), on),
-    "senc-mas, inner": lambda on: SencMas(SencSettings(buffer=40, score="inner", extra=0.2, decay=0.99), on),
+    "senc-mas": lambda on: SencMas(SencSettings(buffer=40, extra=0.0, refresh=20), on),
+    "senc-mas, inner": lambda on: SencMas(
+        SencSettings(buffer=40, score="inner", extra=0.2, refresh=20, decay=0.99), on
+    ),
     "ecsminer on vectors": lambda on: EcsMiner(EcsMinerSettings(**SMALL, chunk=150, features="network"), on),
 }
 

@@ -3,7 +3,7 @@
 import pytest
 from bench.tables.hand_results import assert_tidy, column, hand_result, hand_results, legend_texts
 
-from csim.bench.methods import METHODS
+from csim.bench.methods import OURS
 from csim.bench.tables import label_curve, stream
 from csim.bench.tables.plan import Plan
 
@@ -22,7 +22,7 @@ OWN = {data: round(labels / 100, 4) for data, (labels, _, _) in PAPER.items()}
 
 def test_budgets_are_one_two_five_and_ten_percent_and_the_paper_s_own():
     for data, own in OWN.items():
-        for method in set(METHODS) - {"paper"}:
+        for method in set(OURS) - {"paper"}:
             cases = [c for c in label_curve.cases(PLAN) if (c.method, c.data, c.seed) == (method, data, 1)]
             assert [case.budget for case in cases] == [0.01, 0.02, 0.05, 0.1, own]
             assert [case.settings.budget for case in cases] == [case.budget for case in cases]
@@ -90,7 +90,7 @@ def test_the_picture_has_accuracy_above_m_new_a_column_per_data_set():
 def test_points_stand_at_the_labels_told_and_at_the_mean():
     for place, (name, data) in enumerate((name, data) for name in ("accuracy", "m_new") for data in OWN):
         lines = {c.get_label(): c.lines[0].get_xydata().tolist() for c in SHEET.picture.axes[place].containers}
-        for method in METHODS:
+        for method in OURS:
             expected = []
             for budget in [None] if method == "paper" else [0.01, 0.02, 0.05, 0.1, OWN[data]]:
                 own = [
@@ -128,4 +128,4 @@ def test_a_method_that_was_told_nothing_is_left_out_of_the_picture_and_not_of_th
 def test_no_words_cover_anything(plan):
     picture = label_curve.make(hand_results(label_curve.cases(plan)), plan).picture
     assert_tidy(picture)
-    assert legend_texts(picture)[:4] == list(METHODS)
+    assert legend_texts(picture)[:4] == list(OURS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from csim.bench.methods import METHODS, settings_of
+from csim.bench.methods import OURS, settings_of
 from csim.bench.tables.plan import DATA, Plan, ordinal, paper_budget
 from csim.bench.tables.reported import STREAM
 from csim.errors import InputError
@@ -14,7 +14,7 @@ from csim.errors import InputError
 
 def test_every_method_runs_on_every_data_set_with_every_seed():
     cases = Plan(seeds=(0, 5)).cases()
-    expected = {(method, data, seed) for method in METHODS for data in DATA for seed in (0, 5)}
+    expected = {(method, data, seed) for method in OURS for data in DATA for seed in (0, 5)}
     assert {(case.method, case.data, case.seed) for case in cases} == expected
     assert len(cases) == len(expected)
     assert all((case.thin, case.known_share, case.changes) == (5, 0.3, {}) for case in cases)
@@ -26,7 +26,7 @@ def test_what_is_given_takes_the_place_of_the_usual():
     assert (case.data, case.method, case.seed, case.known_share, case.thin) == ("digits", "random", 7, 0.5, 1)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OURS)
 def test_a_change_to_what_a_method_has_anyway_is_the_unchanged_run(method):
     plan, own = Plan(), settings_of(method, seed=1, changes={})
     unchanged = plan.case(method, "mnist", 1)
@@ -82,7 +82,7 @@ def test_files_and_options_tell_what_is_not_usual(plan, suffix, options):
 PLANS = st.builds(
     Plan,
     data=st.none() | st.lists(st.sampled_from(DATA), min_size=1, unique=True).map(tuple),
-    methods=st.none() | st.lists(st.sampled_from(METHODS), min_size=1, unique=True).map(tuple),
+    methods=st.none() | st.lists(st.sampled_from(OURS), min_size=1, unique=True).map(tuple),
     seeds=st.lists(st.integers(0, 99), min_size=1, unique=True).map(tuple),
     known_share=st.sampled_from([0.3, 0.5]),
     thin=st.integers(1, 60),

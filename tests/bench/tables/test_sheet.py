@@ -55,9 +55,12 @@ def test_without_a_picture_there_are_two_files(tmp_path):
 
 def test_every_method_has_a_look_of_its_own_in_colour_and_in_grey():
     assert set(STYLES) >= set(METHODS)
+    plain = {name: style for name, style in STYLES.items() if not name.endswith("-vectors")}
     for part in ("color", "linestyle", "marker"):
-        looks = [str(style[part]) for style in STYLES.values()]
+        looks = [str(style[part]) for style in plain.values()]
         assert len(set(looks)) == len(looks)
+    for name, style in STYLES.items():
+        assert name in plain or style == STYLES[name.removesuffix("-vectors")] | {"markerfacecolor": "white"}
 
 
 def test_drawing_leaves_the_look_of_other_pictures_alone():
