@@ -26,11 +26,13 @@ from csim.records import (
     Job,
     Joined,
     Labelled,
+    Left,
     Question,
     Rejected,
     Retrained,
     Revised,
     Skipped,
+    Told,
     TrainingDue,
     Undone,
 )
@@ -40,6 +42,8 @@ PIXELS = np.zeros((2, 2), np.uint8)
 RATES = {  # the chance of each act after each image
     "ask": 0.5,
     "join": 0.1,
+    "leave": 0.1,
+    "learn": 0.1,
     "answer": 0.5,
     "correct": 0.2,
     "undo": 0.2,
@@ -122,6 +126,21 @@ class _Stream:
                 self._log(Joined, question.id, tuple(later))
                 question = replace(question, members=(*question.members, *map(_item, later)))
             self.open.append(question)
+
+    def leave(self):
+        """Let the last member of an open question leave it."""
+        several = [question for question in self.open[-30:] if len(question.members) > 1]
+        if several:
+            question = self._pick(several)
+            self.open.remove(question)
+            self._log(Left, question.id, (question.members[-1].id,))
+            self.open.append(replace(question, members=question.members[:-1]))
+
+    def learn(self):
+        """Tell the name of an image that keeps the label that it has."""
+        if question := self._take(self.open):
+            class_id = self._class(self._name_for(question))
+            self._log(Told, question.representative.id, class_id, question.id)
 
     def answer(self):
         if question := self._take(self.open):

@@ -7,7 +7,7 @@ from metrics.random_log import random_log
 
 from csim.metrics.accuracy import accuracy, accuracy_curve, last_quarter, unasked
 from csim.metrics.share import percent
-from csim.records import Labelled, Undone
+from csim.records import Labelled, Told, Undone
 
 
 def test_accuracy_is_the_share_of_right_labels():
@@ -49,7 +49,8 @@ def test_unasked_images_of_a_drawn_log_are_those_without_a_standing_answer(seed)
 
     def is_told(item_id):
         for place, event in enumerate(events):
-            if isinstance(event, Labelled) and event.item_id == item_id and event.is_told:
+            is_telling = isinstance(event, Told) or (isinstance(event, Labelled) and event.is_told)
+            if is_telling and event.item_id == item_id:
                 after = [own for own in events[place:] if isinstance(own, Undone)]
                 if not any(own.question_id == event.question_id for own in after):
                     return True

@@ -14,6 +14,7 @@ from csim.records import (
     Rejected,
     Revised,
     Skipped,
+    Told,
     Undone,
 )
 
@@ -59,7 +60,8 @@ def test_labels_spent_on_a_drawn_log_are_all_that_a_person_said(seed):
     """Said anew: a split, a correction, and each image shown (the representative) that was named."""
     events, _ = random_log(seed)
     is_said = [
-        isinstance(event, Divided | Corrected) or (isinstance(event, Labelled) and event.is_told) for event in events
+        isinstance(event, Divided | Corrected | Told) or (isinstance(event, Labelled) and event.is_told)
+        for event in events
     ]
     assert labels_spent(events) == [event.position for event, said in zip(events, is_said, strict=True) if said]
     assert questions(events) == [event.position for event in events if type(event) is Asked]
@@ -120,7 +122,9 @@ def test_images_per_label_of_a_drawn_log_are_those_counted_plainly(seed, within)
                 is_kept = plain.is_refused(own, within)
                 origin = origin if is_kept else is_named
         by_answer += bool(origin) and plain.last_label(own, within) is not None
-    said = sum(isinstance(event, Corrected) or (isinstance(event, Labelled) and event.is_told) for event in events)
+    said = sum(
+        isinstance(event, Corrected | Told) or (isinstance(event, Labelled) and event.is_told) for event in events
+    )
     assert images_per_label(events, within) == pytest.approx(by_answer / said)
     assert by_answer > 0
 

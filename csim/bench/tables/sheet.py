@@ -26,9 +26,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "senc-mas": {"color": SKY, "linestyle": (0, (1, 1)), "marker": "P"},
 }
 # The same method on our network's vectors: the same look, with a hollow marker.
-STYLES |= {
-    f"{name}-vectors": STYLES[name] | {"markerfacecolor": "white"} for name in ("ecsminer", "echo-d", "senc-mas")
-}
+_BASELINES = ("ecsminer", "echo-d", "senc-mas")
+STYLES |= {f"{name}-vectors": STYLES[name] | {"markerfacecolor": "white"} for name in _BASELINES}
 _LOOK: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "csim",  # without it the ids change from run to run
