@@ -5,7 +5,7 @@ The engine asks and hears through it. Everything is checked before anything chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 
@@ -70,11 +70,20 @@ class Dialogue:
             raise ClassError(f"no class is called {name!r}; the names are {', '.join(self.catalogue.names().values())}")
         return class_id
 
-    def members(self, answer: Answer) -> tuple[Item, ...]:
-        """Return the images that an answer speaks of: not those that a person is or was shown for another question."""
-        shown = self.ledger.shown(besides=answer.question_id)
-        members = self.ledger.question(answer.question_id).members
-        return tuple(item for item in members if item.id not in shown and not self.store.is_told(item.id))
+    def members(self, answers: Sequence[Answer]) -> dict[Split, list[Item]]:
+        """Return the images that splits among answers are about, each once.
+
+        An image that a person is or was shown for another question is not asked about again.
+        """
+        taken: set[ItemId] = set()
+        found: dict[Split, list[Item]] = {}
+        for answer in answers:
+            if isinstance(answer, Split):
+                others = taken | self.ledger.shown(besides=answer.question_id)
+                members = self.ledger.question(answer.question_id).members
+                found[answer] = [item for item in members if item.id not in others and not self.store.is_told(item.id)]
+                taken.update(item.id for item in found[answer])
+        return found
 
     def ask(
         self,
@@ -143,10 +152,12 @@ class Dialogue:
         into = tuple(event.question.id for event in asked if isinstance(event, Asked))
         return [Divided(position, answer.question_id, into), *asked]
 
-    def let_go(self, item_ids: Collection[ItemId]) -> None:
+    def let_go(self, events: list[Event]) -> list[Event]:
         """Let images go that a new model sees otherwise than the answers that were spread to them."""
+        item_ids = [event.item_id for event in events if isinstance(event, Revised)]
         self.store.remove(item_ids)
         self.ledger.free(item_ids)
+        return events
 
     def edit(self, change: Edit, position: int) -> list[Event]:
         """Add, rename, merge or remove a class."""

@@ -82,11 +82,12 @@ class Engine:
     def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
         """Take in answers, whenever they come and in whatever order; all of them or, if one is bad, none."""
         self.dialogue.check(answers)
+        splits = self.dialogue.members(answers)
+        parts = {split: self.discovery.split(own, split.parts, self.gallery) for split, own in splits.items()}
         events: list[r.Event] = []
         for answer in answers:
             if isinstance(answer, r.Split):
-                parts = self.discovery.split(self.dialogue.members(answer), answer.parts, self.gallery)
-                events += self.dialogue.divide(answer, parts, self.head.guess, self.position)
+                events += self.dialogue.divide(answer, parts[answer], self.head.guess, self.position)
             else:
                 events += self.dialogue.hear(answer, self.position)
         return self._follow(events) if answers else []
@@ -143,8 +144,6 @@ class Engine:
             self.head.install(self.model, self.dialogue.catalogue.current)
         if self.head.class_ids != known:
             self.refresh()
-            revised = self.second_look.revise(self.gallery, self.position)
-            self.dialogue.let_go([event.item_id for event in revised if isinstance(event, r.Revised)])
-            events = events + revised
+            events = events + self.dialogue.let_go(self.second_look.revise(self.gallery, self.position))
         job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)
         return [*events, r.TrainingDue(self.position, job)] if job else events

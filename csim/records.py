@@ -396,24 +396,3 @@ Event = (
 def stack(items: Sequence[Item]) -> Images:
     """Return the items' images as one array, (n, h, w) or (n, h, w, 3)."""
     return np.stack([item.image for item in items]) if items else np.zeros((0, 0, 0), np.uint8)
-
-
-def pack(items: Sequence[Item]) -> State:
-    """Return items as plain values and one array, for a checkpoint."""
-    return {
-        "ids": [item.id for item in items],
-        "positions": [item.position for item in items],
-        "images": stack(items),
-    }
-
-
-def unpack(state: State) -> list[Item]:
-    """Return the items that `pack` took apart; each image is a copy of its own.
-
-    >>> unpack(pack([Item("a", 1, np.zeros((8, 8), np.uint8))]))
-    [Item(id='a', position=1)]
-    """
-    return [
-        Item(item_id, position, image.copy())
-        for item_id, position, image in zip(state["ids"], state["positions"], state["images"], strict=True)
-    ]

@@ -284,12 +284,20 @@ def test_a_split_speaks_of_no_image_that_a_person_is_or_was_shown_for_another_qu
     made = dialogue()
     made.hear(Skip(1), 7)
     made.ask([group("b")], no_guess, 8)
-    assert [member.id for member in made.members(Split(1))] == ["a"]
+    assert made.members([Split(1)]) == {Split(1): [item("a")]}
     made.hear(Named(3, "heron"), 9)
-    assert [member.id for member in made.members(Split(1))] == ["a"]
+    assert made.members([Split(1)]) == {Split(1): [item("a")]}
     made.ledger.size = 3
     made.ledger.expire()  # forgets what was answered; the store still knows
-    assert [member.id for member in made.members(Split(1))] == ["a"]
+    assert made.members([Split(1)]) == {Split(1): [item("a")]}
+
+
+def test_two_splits_at_once_do_not_ask_about_the_same_image():
+    made = dialogue()
+    made.hear(Skip(1), 7)
+    made.ask([group("d", "b", "e")], no_guess, 8)
+    both = made.members([Split(1), Named(2, "heron"), Split(3)])
+    assert both == {Split(1): [item("a"), item("b")], Split(3): [item("d"), item("e")]}
 
 
 def asked_twice() -> Dialogue:

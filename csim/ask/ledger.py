@@ -20,6 +20,7 @@ from itertools import compress, islice
 from typing import Literal
 
 from csim.errors import QuestionError, SettingsError
+from csim.packing import pack, unpack
 from csim.records import (
     Answer,
     ClassId,
@@ -35,8 +36,6 @@ from csim.records import (
     Split,
     State,
     Undo,
-    pack,
-    unpack,
 )
 
 Status = Literal["open", "answered", "skipped", "split", "undone"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from csim.errors import SettingsError
-from csim.records import ClassId, Decision, Item, ItemId, Question, State, pack, unpack
+from csim.packing import pack, unpack
+from csim.records import ClassId, Decision, Item, ItemId, Question, State
 
 
 class Buffer:

@@ -16,8 +16,8 @@ Pictured = Callable[[r.ItemId], r.Item]  # an image, found again by its id
 _EVENTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        r.Joined, r.Left, r.Labelled, r.Revised, r.Skipped, r.Divided, r.Undone, r.Corrected, r.Expired, r.ClassAdded,
-        r.ClassRenamed, r.ClassesMerged, r.ClassRemoved, r.Retrained,
+        r.Joined, r.Left, r.Labelled, r.Told, r.Revised, r.Skipped, r.Divided, r.Undone, r.Corrected, r.Expired,
+        r.ClassAdded, r.ClassRenamed, r.ClassesMerged, r.ClassRemoved, r.Retrained,
     )
 }  # fmt: skip
 _MESSAGES: dict[str, type[Any]] = {

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from csim.errors import SettingsError
-from csim.records import Bools, ClassId, Images, Ints, Item, ItemId, State, pack, stack, unpack
+from csim.packing import pack, unpack
+from csim.records import Bools, ClassId, Images, Ints, Item, ItemId, State, stack
 from csim.store.eviction import Eviction, Shelf
 
 
