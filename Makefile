@@ -17,8 +17,8 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --ignore=tests/speed --numprocesses=auto --dist=loadfile
-	$(BIN)/pytest tests/speed
+	$(BIN)/pytest --ignore=tests/speed/test_speed_bars.py --numprocesses=auto --dist=loadfile
+	$(BIN)/pytest tests/speed/test_speed_bars.py
 
 install: $(VENV)/installed
 

@@ -64,8 +64,8 @@ def test_three_who_answer_at_once_lose_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_calls_are_timed_with_and_without_training(tmp_path):
-    settings = Settings(**SMALL.to_dict() | {"update_steps": 300, "update_labels": 1})
-    busy, calm, count = crowd.race_training(tmp_path, calls=10, settings=settings, seed=0)
-    assert count >= 10
+    settings = Settings(**SMALL.to_dict() | {"update_steps": 100, "update_labels": 1})
+    busy, calm, count = crowd.race_training(tmp_path, calls=3, settings=settings, seed=0)
+    assert count >= 3
     assert np.isfinite([busy, calm]).all()
     assert 0 < calm < 5
