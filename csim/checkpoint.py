@@ -24,7 +24,7 @@ from csim.engine import Engine
 from csim.errors import CheckpointError, NotFittedError
 from csim.records import Model, State
 
-FORMAT = 3  # 2: budget, answers told, pool of discovery; 3: recent images, choice of questions
+FORMAT = 4  # 2: budget, answers told, pool of discovery; 3: recent images, choice of questions; 4: questions by column
 _PARTS = ("head", "discovery", "dialogue", "store", "schedule")
 _ARRAY = "$array"
 _PLAIN = (str, int, float, bool, type(None))
