@@ -75,6 +75,17 @@ def settings_of(
     return own.from_dict(own.to_dict() | given | dict(changes) | {"seed": seed})
 
 
+def budget_in(settings: Mapping[str, Any]) -> float | None:
+    """Return the budget among all settings of a method; None if it has none, or no limit.
+
+    >>> budget_in(settings_of("random", seed=0, changes={}).to_dict())
+    0.02
+    >>> budget_in(settings_of("paper", seed=0, changes={}).to_dict())
+    """
+    budget: float = settings.get("budget", settings.get("share", 1.0))
+    return None if budget == 1 else budget
+
+
 def open_with(settings: Settings | BaselineSettings) -> OpenMethod:
     """Return what opens a method with these settings, for `run`."""
     match settings:

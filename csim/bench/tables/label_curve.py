@@ -5,7 +5,8 @@
 
 Each method is given 1, 2, 5 and 10 % of labels and what the paper reports for its own, which differs by data set.
 `paper` has no budget: it is a point where it stands by itself, from the stream table's runs, and the paper's own figure
-is the star. Expect every method to gain with labels, and less and less.
+is the star. The budget of `echo-d` is the share of known images that it asks about; new classes make it ask for more.
+Expect every method to gain with labels, and less and less.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from csim.bench.case import Case
-from csim.bench.methods import OURS
+from csim.bench.methods import OURS, budget_in, settings_of
 from csim.bench.results import Result
 from csim.bench.tables.lookup import results_of
 from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
@@ -28,12 +29,13 @@ from csim.bench.tables.table import Row, Table
 
 _QUICK_DATA = ("fashion-mnist",)
 BUDGETS, _QUICK_BUDGETS = (0.01, 0.02, 0.05, 0.10), (0.02, 0.10)
-_WITHOUT_BUDGET = "paper"
+_SWEPT = {"echo-d": (0.1, 0.2, 0.3, 0.4, 0.5)}  # a budget of another meaning
+_METHODS = (*OURS, *_SWEPT)
 _TICKS = (0.5, 1, 2, 5, 10, 20, 40, 80)
 _PANELS = {"accuracy": "accuracy, %", "m_new": "M_new, % of novel images"}
 NOTES = (
     "budget: the share of images that may be asked about; labels %: what was told, which may be less",
-    "paper has no budget and asks as it sees fit",
+    "paper has no budget and asks as it sees fit; that of echo-d is the share of known images that it may ask about",
     "accuracy: final label right / images of the stream; unasked: over images that no person labelled",
     "M_new: novel images finally given an existing class / novel images",
     "reported: the paper's own figures, whole streams, r = 0.3",
@@ -45,7 +47,7 @@ def cases(plan: Plan) -> list[Case]:
     return [
         case
         for data in _data(plan)
-        for method in plan.methods or OURS
+        for method in plan.methods or _METHODS
         for group in _groups(plan, method, data)
         for case in group
     ]
@@ -70,14 +72,16 @@ def _data(plan: Plan) -> tuple[str, ...]:
 
 def _groups(plan: Plan, method: str, data: str) -> list[list[Case]]:
     """Return the runs of a method, a group of seeds per budget."""
-    if method == _WITHOUT_BUDGET:
+    if budget_in(settings_of(method, seed=0, changes={}).to_dict()) is None:
         return [[plan.case(method, data, seed) for seed in plan.seeds]]
-    budgets = {*(_QUICK_BUDGETS if plan.is_quick else BUDGETS), *filter(None, [paper_budget(data)])}
+    usual = {*(_QUICK_BUDGETS if plan.is_quick else BUDGETS), *filter(None, [paper_budget(data)])}
+    swept = _SWEPT.get(method, ())[:: 4 if plan.is_quick else 1]
+    budgets = swept or usual
     return [[plan.case(method, data, seed, budget=budget) for seed in plan.seeds] for budget in sorted(budgets)]
 
 
 def _row(result: Result, plan: Plan) -> Row:
-    figures, budget = result.figures, result.content["case"]["budget"]
+    figures, budget = result.figures, budget_in(result.settings)
     there = plan.reported(result.data, result.method)
     return {
         "data set": result.data,
@@ -103,7 +107,7 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
         figure, rows = make_grid(2, len(data_sets), size=(3.6, 2.4), sharey="row", sharex=True)
         for panels, (name, label) in zip(rows, _PANELS.items(), strict=True):
             for axes, data in zip(panels, data_sets, strict=True):
-                for method in plan.methods or OURS:
+                for method in plan.methods or _METHODS:
                     _draw_curve(axes, results, _groups(plan, method, data), name)
                 if there := plan.reported(data, "paper"):
                     draw_reported(axes, there.labels, getattr(there, name), data)

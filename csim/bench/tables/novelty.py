@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
-from csim.bench.methods import OURS
+from csim.bench.methods import METHODS
 from csim.bench.results import Result
 from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
 from csim.bench.tables.plan import DATA, Plan
@@ -48,6 +48,7 @@ NOTES = (
     "images to detection, to learned: images of a new class up to the first question about it, and to the first model "
     "that outputs it; medians over the classes for which that happened",
     "purity: grouped images that have the class of the one shown",
+    "NAME-vectors: the method on the vectors of our network, trained on the warm-up and frozen, instead of pixels",
     "declared, named: accuracy if a novel image is right once it is called new, and if only its own class is right",
     "reported: the paper's own figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the same classes as "
     "emnist-47, other images",
@@ -86,10 +87,10 @@ def _row(result: Result, plan: Plan) -> Row:
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     """Draw M_new, the methods of a data set side by side: the mean with its spread, and each seed as a dot."""
-    data_sets, methods = plan.data or DATA, plan.methods or OURS
+    data_sets, methods = plan.data or DATA, plan.methods or METHODS
     step = 0.7 / len(methods)  # the rest of a data set's width keeps it from the next
     with drawing():
-        figure, ((axes,),) = make_grid(1, 1, size=(1.6 * len(data_sets) + 0.8, 3.0))
+        figure, ((axes,),) = make_grid(1, 1, size=(max(1.6, 0.28 * len(methods)) * len(data_sets) + 0.8, 3.0))
         for left, data in enumerate(data_sets):
             for place, method in enumerate(methods):
                 x = left + (place - (len(methods) - 1) / 2) * step

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from csim.bench.case import Case
-from csim.bench.methods import OURS
+from csim.bench.methods import METHODS
 from csim.bench.results import Result
 from csim.bench.tables.lookup import results_of
 from csim.bench.tables.panels import PERCENT, legend_below, make_grid
@@ -82,7 +82,7 @@ def _row(result: Result) -> Row:
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     """Draw a panel per data set with a line per method, and an upright where a new class appears."""
-    data_sets, methods = plan.data or DATA, plan.methods or OURS
+    data_sets, methods = plan.data or DATA, plan.methods or METHODS
     columns = min(2, len(data_sets))
     with drawing():
         figure, grid = make_grid(ceil(len(data_sets) / columns), columns, size=(4.6, 2.3), sharey=True)

@@ -17,7 +17,7 @@ from csim.bench.tables.sheet import INK, STYLES
 Grid = list[list[Axes]]  # rows of columns
 
 PERCENT = (-2, 102)  # an axis of shares, with room for the markers that stand at its ends
-_ENTRY = 1.6  # inches of a legend's entry
+_ENTRY = 1.8  # inches of a legend's entry
 _OTHER_IMAGES = ("emnist-47",)  # the paper has the same classes, but not the same images
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.methods import METHODS, OURS, settings_of
+from csim.bench.methods import METHODS, budget_in, settings_of
 from csim.bench.tables.reported import STREAM, Reported
 from csim.errors import InputError
 
@@ -53,19 +53,21 @@ class Plan:
     def case(self, method: str, data: str, seed: int, *, budget: float | None = None, **changes: Any) -> Case:  # noqa: ANN401
         """Return one run of the plan, with settings changed.
 
-        A change to what the method has anyway is dropped: the run is then the unchanged one, and is not made twice.
+        A budget or a change that the method has anyway is dropped: the run is then the unchanged one, and is not made
+        twice.
 
         >>> Plan().case("paper", "mnist", 0, conv_layers=1) == Plan().case("paper", "mnist", 0)
         True
         """
         own = settings_of(method, seed=seed, changes={}).to_dict()
+        budget = self.budget(method, data) if budget is None else budget
         return Case(
             method,
             data,
             seed,
             known_share=self.known_share,
             thin=self.thin,
-            budget=self.budget(method, data) if budget is None else budget,
+            budget=None if budget == budget_in(own) else budget,
             changes={name: value for name, value in changes.items() if own.get(name) != value},
         )
 
@@ -74,7 +76,7 @@ class Plan:
         return [
             self.case(method, data, seed)
             for data in self.data or DATA
-            for method in self.methods or OURS
+            for method in self.methods or METHODS
             for seed in self.seeds
         ]
 

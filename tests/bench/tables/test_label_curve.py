@@ -3,7 +3,7 @@
 import pytest
 from bench.tables.hand_results import assert_tidy, column, hand_result, hand_results, legend_texts
 
-from csim.bench.methods import OURS
+from csim.bench.methods import OURS, budget_in
 from csim.bench.tables import label_curve, stream
 from csim.bench.tables.plan import Plan
 
@@ -24,8 +24,15 @@ def test_budgets_are_one_two_five_and_ten_percent_and_the_paper_s_own():
     for data, own in OWN.items():
         for method in set(OURS) - {"paper"}:
             cases = [c for c in label_curve.cases(PLAN) if (c.method, c.data, c.seed) == (method, data, 1)]
-            assert [case.budget for case in cases] == [0.01, 0.02, 0.05, 0.1, own]
-            assert [case.settings.budget for case in cases] == [case.budget for case in cases]
+            assert [case.settings.budget for case in cases] == [0.01, 0.02, 0.05, 0.1, own]
+
+
+def test_the_share_of_echo_d_is_swept():
+    shares = [0.1, 0.2, 0.3, 0.4, 0.5]
+    cases = [c for c in label_curve.cases(PLAN) if (c.method, c.data, c.seed) == ("echo-d", "mnist", 1)]
+    assert [case.settings.share for case in cases] == shares
+    wanted = {"data_set": "mnist", "method": "echo-d", "seed": 1}
+    assert column(SHEET.table, "budget %", **wanted) == [f"{100 * share:g}" for share in shares]
 
 
 def test_paper_has_no_budget_and_is_the_stream_table_s_run():
@@ -39,21 +46,22 @@ def test_no_run_is_there_twice_and_those_at_the_paper_s_share_are_the_stream_tab
     names = [case.name for case in label_curve.cases(PLAN)]
     assert len(set(names)) == len(names)
     shared = set(names) & {case.name for case in stream.cases(PLAN)}
-    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(["paper", "least-sure", "random"])
+    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(["paper", "default", "least-sure", "random"])
 
 
 def test_a_quick_look_takes_fashion_mnist_and_fewer_budgets():
     cases = label_curve.cases(PLAN.quick())
     assert {case.data for case in cases} == {"fashion-mnist"}
-    assert {case.budget for case in cases} == {None, 0.02, 0.1, 0.3439}
-    given = label_curve.cases(Plan(data=("digits",)).quick())
-    assert {(case.data, case.budget) for case in given} == {("digits", None), ("digits", 0.02), ("digits", 0.1)}
+    assert {case.settings.budget for case in cases if case.method in OURS} == {1, 0.02, 0.1, 0.3439}
+    assert [case.settings.share for case in cases if case.method == "echo-d"] == [0.1, 0.5]
+    given = label_curve.cases(Plan(data=("digits",), methods=OURS).quick())
+    assert {(case.data, case.settings.budget) for case in given} == {("digits", 1), ("digits", 0.02), ("digits", 0.1)}
 
 
 def test_rows_hold_the_figures_of_their_run():
     assert len(SHEET.table.rows) == len(RESULTS)
     for result in RESULTS:
-        budget = result.content["case"]["budget"]
+        budget = budget_in(result.settings)
         wanted = {"data_set": result.data, "method": result.method, "seed": result.seed}
         place = column(SHEET.table, "budget %", **wanted).index("none" if budget is None else f"{100 * budget:g}")
         for heading, name in (("accuracy %", "accuracy"), ("M_new %", "m_new"), ("labels %", "labels_percent")):
@@ -94,9 +102,7 @@ def test_points_stand_at_the_labels_told_and_at_the_mean():
             expected = []
             for budget in [None] if method == "paper" else [0.01, 0.02, 0.05, 0.1, OWN[data]]:
                 own = [
-                    r.figures
-                    for r in RESULTS
-                    if (r.data, r.method, r.content["case"]["budget"]) == (data, method, budget)
+                    r.figures for r in RESULTS if (r.data, r.method, budget_in(r.settings)) == (data, method, budget)
                 ]
                 labels, values = ([figures[key] for figures in own] for key in ("labels_percent", name))
                 expected.append([sum(labels) / len(labels), sum(values) / len(values)])
@@ -116,7 +122,7 @@ def test_the_paper_s_own_figure_is_a_star():
 def test_a_method_that_was_told_nothing_is_left_out_of_the_picture_and_not_of_the_table():
     plan = Plan(data=("digits",), methods=("paper", "default"), seeds=(0,))
     results = [
-        hand_result(case, **({"labels_percent": 0.0} if case.budget is None else {}))
+        hand_result(case, **({"labels_percent": 0.0} if case.method == "paper" else {}))
         for case in label_curve.cases(plan)
     ]
     sheet = label_curve.make(results, plan)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from csim.bench.methods import OURS, settings_of
+from csim.bench.methods import METHODS, OURS, settings_of
 from csim.bench.tables.plan import DATA, Plan, ordinal, paper_budget
 from csim.bench.tables.reported import STREAM
 from csim.errors import InputError
@@ -14,7 +14,7 @@ from csim.errors import InputError
 
 def test_every_method_runs_on_every_data_set_with_every_seed():
     cases = Plan(seeds=(0, 5)).cases()
-    expected = {(method, data, seed) for method in OURS for data in DATA for seed in (0, 5)}
+    expected = {(method, data, seed) for method in METHODS for data in DATA for seed in (0, 5)}
     assert {(case.method, case.data, case.seed) for case in cases} == expected
     assert len(cases) == len(expected)
     assert all((case.thin, case.known_share, case.changes) == (5, 0.3, {}) for case in cases)
@@ -53,6 +53,14 @@ def test_methods_that_need_a_budget_get_the_share_that_the_paper_reports():
     assert plan.case("random", "digits", 0).budget is None is paper_budget("digits")
 
 
+def test_a_budget_that_a_method_has_anyway_is_the_unchanged_run():
+    assert Plan().case("default", "mnist", 0, budget=0.05) == Plan().case("default", "mnist", 0)
+    for method, own in (("random", 0.02), ("echo-d", settings_of("echo-d", seed=0, changes={}).share)):
+        case = Plan().case(method, "mnist", 0, budget=own)
+        assert case.budget is None
+        assert case.settings == Plan().case(method, "digits", 0).settings
+
+
 def test_the_paper_reports_on_three_tenths_known_alone():
     assert Plan().reported("mnist", "paper") is STREAM["mnist"]["paper"]
     assert Plan().reported("mnist", "default") is None
@@ -82,7 +90,7 @@ def test_files_and_options_tell_what_is_not_usual(plan, suffix, options):
 PLANS = st.builds(
     Plan,
     data=st.none() | st.lists(st.sampled_from(DATA), min_size=1, unique=True).map(tuple),
-    methods=st.none() | st.lists(st.sampled_from(OURS), min_size=1, unique=True).map(tuple),
+    methods=st.none() | st.lists(st.sampled_from(METHODS), min_size=1, unique=True).map(tuple),
     seeds=st.lists(st.integers(0, 99), min_size=1, unique=True).map(tuple),
     known_share=st.sampled_from([0.3, 0.5]),
     thin=st.integers(1, 60),
