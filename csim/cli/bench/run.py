@@ -30,7 +30,7 @@ _SHOWN = {
 }
 
 
-MethodName = Annotated[str, typer.Argument(help="paper, default, least-sure or random.")]
+MethodName = Annotated[str, typer.Argument(help="paper, default, least-sure, random, or a baseline: ecsminer, …")]
 DataName = Annotated[
     str, typer.Argument(help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name.")
 ]
@@ -80,7 +80,7 @@ def run(
 
     A run that has its file already is not repeated; an interrupted one leaves
     no file and starts again. Each run takes one core: a whole stream of 67,000
-    images about a minute.
+    images from one minute (paper) to ten (default).
 
     Example: csim bench run paper fashion-mnist --seed 0 --seed 1 --thin 5 --json
     """
