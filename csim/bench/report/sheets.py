@@ -23,6 +23,7 @@ USUAL = {
     "label-curve": "accuracy against the share of labels",
     "convolution": "none, one or two convolution layers",
     "sensitivity": "how much the figures hang on the network's size and margin",
+    "metric": "learned metrics, all classes known",
     "embedding": "images of all classes laid flat, as pixels and as vectors",
     "cohesion": "images that lie nearer to another class than to their own",
     "ablation": "what each addition of the default is worth",
@@ -30,6 +31,7 @@ USUAL = {
     "mining": "three readings of hard triplets",
     "beta": "the weight of the triplet loss",
     "closed-set": "accuracy with all classes known",
+    "durability": "what it costs that nothing is lost",
     "speed": "what the fast loss, the joint loss and the engine cost",
 }
 

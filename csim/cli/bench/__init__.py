@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from csim.cli.bench.metric import metric
 from csim.cli.bench.pictures import cohesion, embedding, report
 from csim.cli.bench.run import run
 from csim.cli.bench.study import (
@@ -32,6 +33,7 @@ COMMANDS = (
     over_stream,
     sensitivity,
     label_curve,
+    metric,
     embedding,
     cohesion,
     data_sets,

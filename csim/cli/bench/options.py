@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 from rich.console import Console
@@ -22,8 +22,6 @@ from rich.progress import (
 from csim.cli.values import number
 
 if TYPE_CHECKING:
-    from csim.bench.case import Case
-    from csim.bench.study import OnRun
     from csim.bench.tables.cases import Done
 
 DataDir = Annotated[
@@ -53,13 +51,22 @@ def counting() -> Iterator[Done]:
 
 
 @contextmanager
-def following() -> Iterator[OnRun]:
+def following(unit: str = "images") -> Iterator[_Follower]:
     """Show how far each run is and how long it will take; without a terminal, a line for each that is done."""
     console = Console(stderr=True)
     words, count = TextColumn("{task.description}"), MofNCompleteColumn()
     columns = (words, BarColumn(None), count, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        yield _Follower(console, bars)
+        yield _Follower(console, bars, unit)
+
+
+class Named(Protocol):
+    """What has a name: a run, a trial."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
 
 
 class Downloads:
@@ -78,19 +85,19 @@ class Downloads:
 
 
 class _Follower:
-    """A bar for all runs and one for each that is running; the estimate rests on images done, of runs alike."""
+    """A bar for all runs and one for each that is running; the estimate rests on what is done, of runs alike."""
 
-    def __init__(self, console: Console, bars: Progress) -> None:
-        self._console, self._bars = console, bars
+    def __init__(self, console: Console, bars: Progress, unit: str) -> None:
+        self._console, self._bars, self._unit = console, bars, unit
         self._whole = bars.add_task("all runs, %", total=100)
         self._tasks: dict[int, TaskID] = {}
         self._shares: dict[int, float] = {}
 
-    def __call__(self, cases: list[Case], place: int, done: int, total: int) -> None:
+    def __call__(self, cases: Sequence[Named], place: int, done: int, total: int) -> None:
         self._shares[place] = done / total
         self._bars.update(self._whole, completed=round(100 * sum(self._shares.values()) / len(cases)))
         if place not in self._tasks:
-            self._tasks[place] = self._bars.add_task(f"{_end(cases[place].name)}, images", total=total)
+            self._tasks[place] = self._bars.add_task(f"{_end(cases[place].name)}, {self._unit}", total=total)
         self._bars.update(self._tasks[place], completed=done, visible=done < total)
         if done == total:
             finished = sum(share == 1 for share in self._shares.values())

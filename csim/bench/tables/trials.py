@@ -1,0 +1,232 @@
+"""Trials: a learner or a network taught on one part of a data set, and scored on another with all classes known.
+
+A trial is a file in `runs/`, whole or not at all, with everything needed to make it again: what has one is not made
+twice, and a table is drawn from it without learning.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from csim.bench.baselines.learners.base import Components
+from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
+from csim.bench.baselines.learners.knn import CHOICES, choose_k, nearest, vote
+from csim.bench.datasets import DataSet, thin
+from csim.bench.datasets.catalogue import load
+from csim.bench.methods import settings_of
+from csim.bench.processes import Tell, each
+from csim.bench.results import fingerprint, origin, write_whole
+from csim.bench.study import prepare
+from csim.bench.tables.networks import learn
+from csim.bench.tables.samples import columns_of
+from csim.errors import InputError
+from csim.records import Floats, Images, Ints
+from csim.settings import Settings
+
+FORMAT = 1
+FLOORS, NETWORKS = ("pixels", "pca"), ("paper", "default")
+METHODS = (*FLOORS, *LEARNERS, *NETWORKS)
+SPLITS = {"S1": (4, 2, 4), "S2": (1, 1, 8)}  # to learn from, to validate with, to be scored on
+_COMPONENTS = 164
+
+Content = dict[str, Any]  # of a file
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One method on one split of one data set.
+
+    Parameters
+    ----------
+    method, data, split
+        By name.
+    seed
+        Draws the split and everything in the method.
+    thin
+        Take every so-manieth image. Raising it is quicker and leaves less to learn from.
+    is_quick
+        A look: learners stop early.
+    """
+
+    method: str
+    data: str
+    split: str
+    seed: int
+    thin: int = 1
+    is_quick: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its file is called.
+
+        >>> Trial("lmnn", "mnist", "S2", 0).name
+        'metric-mnist-S2-lmnn-seed0'
+        """
+        thinned = f"-thin{self.thin}" * (self.thin != 1) + "-quick" * self.is_quick
+        return f"metric-{self.data}-{self.split}-{self.method}{thinned}-seed{self.seed}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings of its method."""
+        if self.method in LEARNERS:
+            settings: dict[str, Any] = learner_of(self.method, seed=self.seed, is_quick=self.is_quick).get_params()
+            return settings
+        return settings_of(self.method, seed=self.seed, changes={}).to_dict() if self.method in NETWORKS else {}
+
+    def describe(self) -> Content:
+        """Return what a file must say of itself to be this one's, as it would be made today."""
+        return {"format": FORMAT, "kind": "metric", **asdict(self), "settings": self.settings}
+
+
+OnTrial = Callable[[list[Trial], int, int, int], None]  # the trials to make, which of them, its steps done and in all
+
+
+@dataclass(frozen=True)
+class Part:
+    """Images and the place of each one's class, (n,)."""
+
+    images: Images
+    columns: Ints
+
+    @property
+    def vectors(self) -> Floats:
+        """The images as rows of grey values of 0 to 1, (n, d)."""
+        return self.images.reshape(len(self.images), -1).astype(np.float32) / 255
+
+
+def divide(data: DataSet, split: str, seed: int) -> list[Part]:
+    """Return the images to learn from, to validate with and to be scored on, shuffled by the seed."""
+    shares = np.array(SPLITS[split])
+    ends = np.floor(len(data.names) * np.cumsum(shares) / shares.sum()).astype(int)
+    order = np.random.default_rng(seed).permutation(len(data.names))
+    columns = columns_of(data.names, sorted(set(data.names)))
+    return [Part(data.images[own], columns[own]) for own in np.split(order, ends[:-1])]
+
+
+def score_all(
+    trials: Sequence[Trial],
+    out: Path,
+    *,
+    data_dir: Path | None = None,
+    jobs: int = 1,
+    on_trial: OnTrial | None = None,
+) -> list[Content]:
+    """Return the content of each trial's file, in order, making those that are not there.
+
+    Parameters
+    ----------
+    trials
+        What to score.
+    out
+        The folder of results; files are in `runs/` in it.
+    data_dir
+        The folder of data sets; `CSIM_DATA` if not given.
+    jobs
+        Trials at a time. Raising it to the number of cores is faster in proportion.
+    on_trial
+        Called now and then with the trials that must be made, which of them has come how far, for progress.
+    """
+    prepare(out)
+    prepare(out / "runs")
+    todo = [trial for trial in trials if read(out, trial) is None]
+    work = partial(_make, out=out, data_dir=data_dir)
+    each(work, todo, jobs=jobs, on_step=partial(on_trial, todo) if on_trial else None)
+    found = [read(out, trial) for trial in trials]
+    assert None not in found
+    return [content for content in found if content is not None]
+
+
+def read(out: Path, trial: Trial) -> Content | None:
+    """Return the content of a trial's file, None if there is none or it was made with other settings."""
+    path = path_of(out, trial)
+    try:
+        content: Content = json.loads(path.read_text(encoding="utf-8"))
+        wanted = json.loads(json.dumps(trial.describe()))
+        is_right = {key: content[key] for key in wanted} == wanted
+        _ = content["figures"]["accuracy"]
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{path} is not a file of a trial ({error!r}); delete it to have it made again") from error
+    return content if is_right else None
+
+
+def path_of(out: Path, trial: Trial) -> Path:
+    """Return where the file of a trial stands."""
+    return out / "runs" / f"{trial.name}.json"
+
+
+def _make(trial: Trial, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
+    data = _load(trial.data, trial.thin, data_dir)
+    parts = divide(data, trial.split, trial.seed)
+    figures = score(trial, parts, tell)
+    sizes = dict(zip(("train", "validation", "test"), (len(part.columns) for part in parts), strict=True))
+    content = {
+        **trial.describe(),
+        "sample": sizes | {"fingerprint": fingerprint(data)},
+        "figures": {name: round(value, 4) for name, value in figures.items()},
+        "origin": origin(),
+    }
+    write_whole(path_of(out, trial), json.dumps(content, indent=1, ensure_ascii=False))
+    tell(1, 1)
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, every: int, data_dir: Path | None) -> DataSet:
+    return thin(load(name, data_dir), every)
+
+
+def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
+    """Return the accuracy on the test part in percent, by neighbours and by a network's own layer, and what it took.
+
+    Parameters
+    ----------
+    trial
+        Names the method.
+    parts
+        To learn from; to choose k and when to stop; to be scored on.
+    tell
+        Told the steps done and those there may be, scoring being the last.
+    """
+    start, (train, validation, test) = time.perf_counter(), parts
+    own: dict[str, float] = {}
+    match trial.method:
+        case "pixels":
+            gallery, *queries = (part.vectors for part in (train, validation, test))
+        case "pca":
+            components = Components(train.vectors, _COMPONENTS)
+            gallery, *queries = (components(part.vectors) for part in (train, validation, test))
+        case "paper" | "default":
+            settings = settings_of(trial.method, seed=trial.seed, changes={})
+            assert isinstance(settings, Settings)
+            network = learn(settings, train.images, train.columns)
+            gallery, *queries = (network.encoder.embed(part.images) for part in (train, validation, test))
+            best = network.scores(queries[1]).argmax(axis=1)
+            own["accuracy_own_layer"] = 100 * float(np.mean(best == test.columns))
+        case _:
+            learner = learner_of(trial.method, seed=trial.seed, is_quick=trial.is_quick)
+            held = (validation.vectors, validation.columns)
+            learner.fit(train.vectors, train.columns, validation=held, on_step=lambda done, most: tell(done, most + 1))
+            own["steps"] = learner.steps_
+            gallery = learner.gallery(train.vectors)
+            queries = [learner.transform(part.vectors) for part in (validation, test)]
+    seconds = time.perf_counter() - start
+    near, far = (train.columns[nearest(gallery, some, max(CHOICES))] for some in queries)
+    k = choose_k(near, validation.columns)
+    return {
+        "accuracy": 100 * float(np.mean(vote(far, k) == test.columns)),
+        "accuracy_validation": 100 * float(np.mean(vote(near, k) == validation.columns)),
+        "k": k,
+        "size": gallery.shape[1],
+        **own,
+        "seconds_learning": seconds,
+        "seconds": time.perf_counter() - start,
+    }
