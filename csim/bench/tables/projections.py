@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.metrics import silhouette_samples
 from sklearn.neighbors import NearestNeighbors
 
+from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import load
 from csim.bench.methods import settings_of
@@ -25,14 +26,14 @@ from csim.bench.results import fingerprint, origin, write_whole
 from csim.bench.study import prepare
 from csim.bench.tables.cases import Done
 from csim.bench.tables.figures import NEIGHBOURS
-from csim.bench.tables.spaces import PIXELS, SPACES, embed, of_stream
+from csim.bench.tables.spaces import EVERY_SPACE, PIXELS, embed, of_stream
 from csim.errors import InputError
 from csim.records import Bools, Floats, Ints
 from csim.report.charts import project
 
 FORMAT = 1
 MOST = 2000  # images in all: with many classes, fewer of each
-_PARTS = len(SPACES) + 1  # the file is the last part
+_PARTS = len(EVERY_SPACE) + 1  # the file is the last part
 
 Content = dict[str, Any]  # of a file
 
@@ -72,10 +73,14 @@ class Projection:
             "data": self.data,
             "seed": self.seed,
             "per_class": self.per_class,
-            "settings": {
-                space: settings_of(space, seed=self.seed, changes={}).to_dict() for space in SPACES if space != PIXELS
-            },
+            "settings": {space: self._settings(space) for space in EVERY_SPACE if space != PIXELS},
         }
+
+    def _settings(self, space: str) -> Content:
+        if space in LEARNERS:
+            settings: Content = learner_of(space, seed=self.seed).get_params()
+            return settings
+        return settings_of(space, seed=self.seed, changes={}).to_dict()
 
 
 def project_all(
@@ -124,7 +129,7 @@ def read(out: Path, projection: Projection) -> Content | None:
         wanted = json.loads(json.dumps(projection.describe()))
         is_right = {key: content[key] for key in wanted} == wanted
         names, panels = content["sample"]["names"], content["panels"]
-        if any(len(panels[space]["points"]) != len(names) for space in SPACES):
+        if any(len(panels[space]["points"]) != len(names) for space in EVERY_SPACE):
             raise ValueError("it must have a point for every image")
     except FileNotFoundError:
         return None
@@ -143,7 +148,7 @@ def _make(projection: Projection, tell: Tell, *, out: Path, data_dir: Path | Non
     per_class = min(projection.per_class, max(2, MOST // len(set(data.names))))
     view = of_stream(Case("default", projection.data, projection.seed), data, per_class)
     panels: dict[str, Any] = {}
-    for done, space in enumerate(SPACES, start=1):
+    for done, space in enumerate(EVERY_SPACE, start=1):
         vectors = embed(view, space, projection.seed)
         points = project(vectors, projection.seed)
         figures = measure(vectors, points, view.columns, view.is_known)

@@ -1,7 +1,7 @@
-"""Spaces: the same images as pixels, and as vectors of networks that know only some of their classes.
+"""Spaces: the same images as pixels, and as vectors of what has learned only some of their classes.
 
-The networks are what `paper` and `default` have after the warm-up. The images that are looked at are of all classes,
-and no network was trained on any of them.
+The networks are what `paper` and `default` have after the warm-up; the metric learners learn from the same images. The
+images that are looked at are of all classes, and nothing has learned from any of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.methods import settings_of
@@ -24,6 +25,8 @@ from csim.settings import Settings
 PIXELS = "pixels"
 TITLES = {PIXELS: "pixels", "paper": "vectors of paper's network", "default": "vectors of the default's network"}
 SPACES = tuple(TITLES)
+TITLES |= {"lmnn": "LMNN", "hdml": "HDML", "gb-lmnn": "GB-LMNN", "sklr": "SKLR"}
+EVERY_SPACE = tuple(TITLES)
 _WARM_UP = 900  # images per known class in a stream's warm-up: 1,000 are labelled and a tenth is held out
 
 
@@ -108,22 +111,29 @@ def of_classes(data: DataSet, known: Sequence[str], per_class: int, seed: int) -
 
 
 def embed(view: View, space: str, seed: int) -> Floats:
-    """Return a view's images in one of the `SPACES`, (n, d): grey values of 0 to 1, or vectors of unit length.
+    """Return a view's images in a space, (n, d): grey values of 0 to 1, unit vectors, or what a learner makes of them.
 
     Parameters
     ----------
     view
         The images, and what a network learns from.
     space
-        `pixels`, or the method whose network embeds.
+        One of `EVERY_SPACE`: `pixels`, the method whose network embeds, or a metric learner.
     seed
         Draws the first weights and the batches.
     """
     if space == PIXELS:
-        return view.images.reshape(len(view.images), -1).astype(np.float32) / 255
+        return _pixels(view.images)
+    if space in LEARNERS:
+        learner = learner_of(space, seed=seed).fit(_pixels(view.warm_up), view.warm_up_names)
+        return learner.transform(_pixels(view.images))
     settings = settings_of(space, seed=seed, changes={})
     assert isinstance(settings, Settings)
     return StreamClassifier(settings).fit(view.warm_up, view.warm_up_names).transform(view.images)
+
+
+def _pixels(images: Images) -> Floats:
+    return images.reshape(len(images), -1).astype(np.float32) / 255
 
 
 def _sample(data: DataSet, per_class: int, seed: int) -> DataSet:

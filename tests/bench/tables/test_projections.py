@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from csim.bench.tables import figures
 from csim.bench.tables.projections import MOST, Projection, measure, path_of, project_all, read, voted
-from csim.bench.tables.spaces import SPACES
+from csim.bench.tables.spaces import EVERY_SPACE
 from csim.errors import InputError
 from csim.settings import Settings
 
@@ -50,7 +50,7 @@ def test_a_file_has_a_point_for_every_image_in_every_space(made):
     assert sorted(set(content["sample"]["names"])) == list("0123456789")
     assert len(content["sample"]["names"]) == 100
     assert len(content["sample"]["known"]) == 3
-    assert list(content["panels"]) == list(SPACES)
+    assert list(content["panels"]) == list(EVERY_SPACE)
     for panel in content["panels"].values():
         points = np.array(panel["points"])
         assert points.shape == (100, 2)
@@ -73,8 +73,8 @@ def test_networks_put_the_classes_they_know_apart(made):
 
 
 def test_progress_counts_every_space_and_the_file(made):
-    assert made[2][-1] == (4, 4)
-    assert {total for _, total in made[2]} == {4}
+    assert made[2][-1] == (8, 8)
+    assert {total for _, total in made[2]} == {8}
     assert [done for done, _ in made[2]] == sorted(done for done, _ in made[2])
 
 
@@ -114,7 +114,7 @@ def test_no_file_is_no_projection(tmp_path):
 
 def damaged_contents():
     whole = DIGITS.describe()
-    few = {space: {"points": [[0, 0]], "figures": {}} for space in SPACES}
+    few = {space: {"points": [[0, 0]], "figures": {}} for space in EVERY_SPACE}
     return {
         "half a file": '{"format": 1,',
         "a list": "[1]",

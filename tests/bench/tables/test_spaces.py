@@ -1,11 +1,14 @@
 """Views of images: what is learned from, what is looked at, and how each space sees it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
-from csim.bench.tables.spaces import PIXELS, SPACES, TITLES, View, embed, of_classes, of_stream
+from csim.bench.tables.spaces import EVERY_SPACE, PIXELS, SPACES, TITLES, View, embed, of_classes, of_stream
 from csim.errors import InputError
 
 CLASSES = ["crane", "gull", "heron", "ibis", "stork"]
@@ -117,5 +120,14 @@ def test_colour_images_become_pixels_too():
 
 
 def test_every_space_has_a_title():
-    assert list(TITLES) == list(SPACES)
-    assert len(set(TITLES.values())) == len(SPACES)
+    assert list(TITLES) == list(EVERY_SPACE)
+    assert len(set(TITLES.values())) == len(EVERY_SPACE)
+    assert set(SPACES) < set(EVERY_SPACE)
+
+
+@pytest.mark.parametrize("space", LEARNERS)
+def test_a_learner_learns_from_the_warm_up_alone(view, space):
+    vectors = embed(view, space, seed=0)
+    assert len(vectors) == len(view.images)
+    others = replace(view, images=view.images[::-1], names=view.names[::-1])
+    assert np.allclose(embed(others, space, seed=0)[::-1], vectors, atol=1e-4)
