@@ -26,16 +26,14 @@ from csim.bench.results import fingerprint, origin, write_whole
 from csim.bench.study import prepare
 from csim.bench.tables.cases import Done
 from csim.bench.tables.figures import NEIGHBOURS
+from csim.bench.tables.kept import Content, read_kept
 from csim.bench.tables.spaces import EVERY_SPACE, PIXELS, embed, of_stream
-from csim.errors import InputError
 from csim.records import Bools, Floats, Ints
 from csim.report.charts import project
 
 FORMAT = 1
 MOST = 2000  # images in all: with many classes, fewer of each
 _PARTS = len(EVERY_SPACE) + 1  # the file is the last part
-
-Content = dict[str, Any]  # of a file
 
 
 @dataclass(frozen=True)
@@ -123,19 +121,13 @@ def project_all(
 
 def read(out: Path, projection: Projection) -> Content | None:
     """Return the content of a projection's file, None if there is none or it was made with other settings."""
-    path = path_of(out, projection)
-    try:
-        content: Content = json.loads(path.read_text(encoding="utf-8"))
-        wanted = json.loads(json.dumps(projection.describe()))
-        is_right = {key: content[key] for key in wanted} == wanted
-        names, panels = content["sample"]["names"], content["panels"]
-        if any(len(panels[space]["points"]) != len(names) for space in EVERY_SPACE):
-            raise ValueError("it must have a point for every image")
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path} is not a file of points ({error!r}); delete it to have it made again") from error
-    return content if is_right else None
+    return read_kept(path_of(out, projection), projection.describe(), _check, "points")
+
+
+def _check(content: Content) -> None:
+    names, panels = content["sample"]["names"], content["panels"]
+    if any(len(panels[space]["points"]) != len(names) for space in EVERY_SPACE):
+        raise ValueError("it must have a point for every image")
 
 
 def path_of(out: Path, projection: Projection) -> Path:

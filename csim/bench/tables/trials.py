@@ -25,9 +25,9 @@ from csim.bench.methods import settings_of
 from csim.bench.processes import Tell, each
 from csim.bench.results import fingerprint, origin, write_whole
 from csim.bench.study import prepare
+from csim.bench.tables.kept import Content, read_kept
 from csim.bench.tables.networks import learn
 from csim.bench.tables.samples import columns_of
-from csim.errors import InputError
 from csim.records import Floats, Images, Ints
 from csim.settings import Settings
 
@@ -36,8 +36,6 @@ FLOORS, NETWORKS = ("pixels", "pca"), ("paper", "default")
 METHODS = (*FLOORS, *LEARNERS, *NETWORKS)
 SPLITS = {"S1": (4, 2, 4), "S2": (1, 1, 8)}  # to learn from, to validate with, to be scored on
 _COMPONENTS = 164
-
-Content = dict[str, Any]  # of a file
 
 
 @dataclass(frozen=True)
@@ -146,17 +144,7 @@ def score_all(
 
 def read(out: Path, trial: Trial) -> Content | None:
     """Return the content of a trial's file, None if there is none or it was made with other settings."""
-    path = path_of(out, trial)
-    try:
-        content: Content = json.loads(path.read_text(encoding="utf-8"))
-        wanted = json.loads(json.dumps(trial.describe()))
-        is_right = {key: content[key] for key in wanted} == wanted
-        _ = content["figures"]["accuracy"]
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path} is not a file of a trial ({error!r}); delete it to have it made again") from error
-    return content if is_right else None
+    return read_kept(path_of(out, trial), trial.describe(), lambda content: content["figures"]["accuracy"], "a trial")
 
 
 def path_of(out: Path, trial: Trial) -> Path:
