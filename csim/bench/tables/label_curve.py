@@ -31,6 +31,7 @@ _QUICK_DATA = ("fashion-mnist",)
 BUDGETS, _QUICK_BUDGETS = (0.01, 0.02, 0.05, 0.10), (0.02, 0.10)
 _SWEPT = {"echo-d": (0.1, 0.2, 0.3, 0.4, 0.5)}  # a budget of another meaning
 _METHODS = (*OURS, *_SWEPT)
+_SIMPLE = ("least-sure", "random")
 _TICKS = (0.5, 1, 2, 5, 10, 20, 40, 80)
 _PANELS = {"accuracy": "accuracy, %", "m_new": "M_new, % of novel images"}
 NOTES = (
@@ -38,6 +39,7 @@ NOTES = (
     "paper has no budget and asks as it sees fit; that of echo-d is the share of known images that it may ask about",
     "accuracy: final label right / images of the stream; unasked: over images that no person labelled",
     "M_new: novel images finally given an existing class / novel images",
+    "ahead of least-sure, of random: points of accuracy, of the same seed; the spread is that of the differences",
     "reported: the paper's own figures, whole streams, r = 0.3",
 )
 
@@ -55,12 +57,13 @@ def cases(plan: Plan) -> list[Case]:
 
 def make(results: Sequence[Result], plan: Plan) -> Sheet:
     """Return the table and the curves."""
+    own = results_of(results, cases(plan))
     table = Table(
         name=f"label-curve{plan.suffix}",
         title="What labels buy",
         notes=[plan.note, *NOTES],
         keys=["data set", "method", "budget %"],
-        rows=[_row(result, plan) for result in results_of(results, cases(plan))],
+        rows=[_row(result, plan) | _leads(result, own) for result in own],
         command=f"csim bench label-curve {plan.options}",
     )
     return Sheet(table, _draw(results, plan))
@@ -98,6 +101,22 @@ def _row(result: Result, plan: Plan) -> Row:
         "reported accuracy %": printed(there.accuracy, there.accuracy_spread) if there else "",
         "reported M_new %": printed(there.m_new, there.m_new_spread) if there else "",
     }
+
+
+def _leads(result: Result, others: Sequence[Result]) -> Row:
+    """Return how many points of accuracy a run has more than the simple methods, same data set, budget and seed."""
+    key = _terms(result)
+    there = {other.method: other.figures["accuracy"] for other in others if _terms(other) == key}
+    return {
+        f"ahead of {name}": result.figures["accuracy"] - there[name]
+        if name in there and result.method == "default"
+        else None
+        for name in _SIMPLE
+    }
+
+
+def _terms(result: Result) -> tuple[object, ...]:
+    return result.data, budget_in(result.settings), result.seed
 
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:

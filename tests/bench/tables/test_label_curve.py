@@ -68,6 +68,23 @@ def test_rows_hold_the_figures_of_their_run():
             assert column(SHEET.table, heading, **wanted)[place] == result.figures[name]
 
 
+def test_the_lead_is_over_the_run_of_the_same_data_set_budget_and_seed():
+    accuracy = {(r.data, r.method, budget_in(r.settings), r.seed): r.figures["accuracy"] for r in RESULTS}
+    for name in ("least-sure", "random"):
+        for result, lead in zip(RESULTS, column(SHEET.table, f"ahead of {name}"), strict=True):
+            if result.method == "default":
+                other = accuracy[result.data, name, budget_in(result.settings), result.seed]
+                assert lead == pytest.approx(result.figures["accuracy"] - other)
+            else:
+                assert lead is None
+
+
+def test_without_the_simple_methods_there_is_no_lead():
+    plan = Plan(data=("digits",), methods=("default",), seeds=(0,))
+    table = label_curve.make(hand_results(label_curve.cases(plan)), plan).table
+    assert set(column(table, "ahead of least-sure")) == {None}
+
+
 def test_reported_columns_are_the_paper_s():
     for data, printed in (
         ("mnist", ["17.41 ± 0.18", "94.27 ± 0.48", "30.41 ± 3.15"]),
