@@ -58,14 +58,17 @@ class Summaries:
 
 
 def summarise(vectors: Floats, labels: Ints, groups: Ints) -> Summaries:
-    """Return the summaries of labelled vectors, given each one's group; groups of fewer than three are dropped.
+    """Return the summaries of labelled vectors, given each one's group.
+
+    Groups of fewer than three are dropped, unless all are so small.
 
     >>> line = np.array([[0.0], [1.0], [2.0], [9.0]])
     >>> some = summarise(line, np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
     >>> some.centres.tolist(), some.radii.tolist(), some.counts.tolist()
     ([[1.0]], [1.0], [[2, 1]])
     """
-    kept = [members for own in np.unique(groups) if len(members := np.flatnonzero(groups == own)) >= _FEWEST]
+    parts = [np.flatnonzero(groups == own) for own in np.unique(groups)]
+    kept = [members for members in parts if len(members) >= _FEWEST] or parts
     centres = np.array([vectors[members].mean(axis=0) for members in kept]).reshape(len(kept), vectors.shape[1])
     radii = [np.sqrt(squares(vectors[m], centres[[place]]).max()) for place, m in enumerate(kept)]
     counts = [np.bincount(labels[members], minlength=labels.max() + 1) for members in kept]

@@ -58,3 +58,9 @@ def test_pure_groups_never_mix_classes(blobs, rng):
 def test_images_that_are_all_alike_make_one_group(rng):
     groups = pure_groups(np.ones((30, 4), np.float32), np.zeros(30, int), 5, rng)
     assert len(set(groups)) == 1
+
+
+def test_where_all_groups_are_small_all_are_kept():
+    some = summarise(np.array([[0.0], [4.0]]), np.array([0, 1]), np.array([0, 1]))
+    assert some.centres.tolist() == [[0.0], [4.0]]
+    assert some.radii.tolist() == [0.0, 0.0]
