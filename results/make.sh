@@ -28,7 +28,8 @@ csim bench label-curve --dataset emnist-47 --seed 0
 csim bench convolution $seeds
 csim bench sensitivity $seeds
 csim bench metric $seeds --dataset mnist --dataset fashion-mnist
-csim bench metric --seed 0
+csim bench metric --dataset emnist-47 --seed 0
+csim bench metric --dataset cifar-10-grey --seed 0
 csim bench metric --split S1 --dataset mnist --dataset fashion-mnist --seed 0
 csim bench embedding
 csim bench cohesion $seeds

@@ -1,6 +1,6 @@
 """The paper's table of convolution layers: 0, 1 and 2 of them on Fashion-MNIST.
 
-    csim bench convolution           # every 5th image, seeds 0-2: about 10 minutes on two cores
+    csim bench convolution           # every 5th image, seeds 0-2: about half an hour on two cores
     csim bench convolution --quick   # a look in a few minutes
 
 `paper` has one layer and the others two, so those runs are the stream table's. The paper gains 4 points of accuracy

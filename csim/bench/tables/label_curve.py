@@ -1,6 +1,6 @@
 """The label curve: accuracy and M_new against the share of images that a person labels.
 
-    csim bench label-curve           # every 5th image, seeds 0-2: about 25 minutes on two cores
+    csim bench label-curve           # every 5th image, seeds 0-2: some hours on two cores
     csim bench label-curve --quick   # fewer budgets, Fashion-MNIST alone: a look in a few minutes
 
 Each method is given 1, 2, 5 and 10 % of labels and what the paper reports for its own, which differs by data set.

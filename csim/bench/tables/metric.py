@@ -1,6 +1,6 @@
 """The paper's table of metric learners: all classes known, images named by their neighbours in a learned space.
 
-    csim bench metric                      # S2 on four data sets, seed 0: about 40 minutes on two cores
+    csim bench metric                      # S2 on four data sets, seed 0
     csim bench metric --split S1 --dataset mnist
     csim bench metric --quick              # every 10th image, learners stop early: a look in a few minutes
 
@@ -83,7 +83,9 @@ class Plan:
     @property
     def suffix(self) -> str:
         """What tells its files from those of the usual table."""
-        return "".join(f"-{split}" for split in self.splits if split != "S2") + "-quick" * self.is_quick
+        words = list(self.data) if len(self.data) == 1 else []
+        words += self.splits if self.splits != ("S2",) else ()
+        return "".join(f"-{word}" for word in [*words, *["quick"] * self.is_quick])
 
     @property
     def options(self) -> str:

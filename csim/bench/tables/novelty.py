@@ -1,6 +1,6 @@
 """The paper's novelty table: new classes taken for old ones (M_new) and old ones for new (F_new).
 
-    csim bench novelty               # the runs of `csim bench stream`: about 35 minutes on two cores, then seconds
+    csim bench novelty               # the runs of `csim bench stream`: some hours on two cores, then seconds
     csim bench novelty --quick       # a look in a few minutes
 
 Same cases as the stream table, seeds 0-2, so whichever is made first runs them for both. Beside the paper's two figures

@@ -1,6 +1,6 @@
 """The paper's figure of accuracy over the stream, with the moments at which new classes appear.
 
-    csim bench over-stream           # the runs of the stream table with its first seed: about 12 minutes on two cores
+    csim bench over-stream           # the runs of the stream table with its first seed: an hour or so on two cores
     csim bench over-stream --quick   # a look in a few minutes
 
 One seed, 0 by default: a mean over streams would hide the moments, which differ. Expect each method to fall when a

@@ -1,6 +1,6 @@
 """The paper's stream table: accuracy and labels of every method on four data sets.
 
-    csim bench stream                # every 5th image, seeds 0-2, r = 0.3: about 35 minutes on two cores
+    csim bench stream                # every 5th image, seeds 0-2, r = 0.3: some hours on two cores
     csim bench stream --quick        # a look in a few minutes
 
 `least-sure` and `random` get as many questions as the paper reports for CSIM on the same data set.

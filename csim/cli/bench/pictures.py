@@ -28,9 +28,9 @@ def embedding(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Lay images of all classes flat, as pixels and as vectors of networks that know three of ten classes (t-SNE).
+    """Lay images of all classes flat, as pixels and as vectors of what knows three of ten classes (t-SNE).
 
-    Takes about a minute on one core; what has its points in runs/ already is
+    Takes a few minutes on one core; what has its points in runs/ already is
     only drawn.
 
     Example: csim bench embedding --dataset mnist --dataset fashion-mnist

@@ -105,7 +105,8 @@ def test_the_picture_is_tidy_and_has_a_line_per_method(plan):
 
 
 def test_files_and_command_tell_what_was_made():
-    assert SHEET.table.name == "metric-S1"
+    assert SHEET.table.name == "metric-S1-S2"
+    assert hand_sheet(Plan(data=("mnist",), splits=("S1",))).table.name == "metric-mnist-S1"
     assert hand_sheet(Plan()).table.name == "metric"
     assert hand_sheet(Plan().quick()).table.name == "metric-quick"
     assert SHEET.table.command == "csim bench metric --split S1 --split S2 --seed 0 --seed 1"
