@@ -1,8 +1,9 @@
 """Loss-augmented inference over codes: the codes that a triplet's bound is taken at.
 
 The loss [|h - h⁺| - |h - h⁻| + 1]₊ depends on the codes only through the sum of one number per bit: 1 if the anchor
-differs from the positive there and not from the negative, -1 if the reverse, 0 otherwise. So the best codes are found
-by a table over bits and running sums, for a whole batch at a time.
+differs from the positive there and not from the negative, -1 if the reverse, 0 otherwise. The publication fills a table
+over bits and running sums. That is not needed: the loss is the larger of 0 and the sum + 1, so the best codes are the
+better of two choices, one without the loss and one with the sum + 1, and each is made bit by bit.
 """
 
 from __future__ import annotations
@@ -38,26 +39,7 @@ def augmented(anchor: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tenso
 
 def _best_counts(worth: Tensor) -> Tensor:
     """Return the counts, (n, q), that maximise the sum of worths and [their sum + 1]₊."""
-    rows, bits, _ = worth.shape
-    width = 2 * bits + 1
-    none = torch.full((rows, width + 2), -torch.inf, dtype=worth.dtype, device=worth.device)
-    table = none.clone()  # column c + 1 is the running sum c - bits; one column of nothing at either end
-    table[:, bits + 1] = 0
-    came: list[Tensor] = []
-    for bit in range(bits):
-        own = worth[:, bit]
-        options = torch.stack(
-            [table[:, 2:] + own[:, :1], table[:, 1:-1] + own[:, 1:2], table[:, :-2] + own[:, 2:]], dim=2
-        )
-        best, how = options.max(dim=2)
-        table = none.clone()
-        table[:, 1:-1] = best
-        came.append(how)
-    sums = torch.arange(-bits, bits + 1, dtype=worth.dtype, device=worth.device)
-    place = (table[:, 1:-1] + (sums + 1).clamp(min=0)).argmax(dim=1)
-    counts = torch.empty((rows, bits), dtype=torch.long, device=worth.device)
-    for bit in reversed(range(bits)):
-        step = came[bit].gather(1, place[:, None])[:, 0] - 1
-        counts[:, bit] = step
-        place = place - step
-    return counts
+    steps = torch.tensor([-1, 0, 1], device=worth.device)
+    ways = [(worth + counted * steps).max(dim=2) for counted in (0, 1)]  # without the loss, and with it
+    values = [way.values.sum(dim=1) + counted for counted, way in enumerate(ways)]
+    return steps[torch.where((values[1] > values[0])[:, None], ways[1].indices, ways[0].indices)]

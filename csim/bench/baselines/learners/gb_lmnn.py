@@ -106,7 +106,7 @@ class GBLMNN(Learner):
                 step /= 2
             if (done + 1) % _LOOK == 0 or done + 1 == most:
                 score = lesson.score(points, held_points, self.k)
-                if score >= best:
+                if score > best or not len(held):  # where trees gain nothing, fewer are better
                     best, self.trees_, kept = score, list(grown), done + 1
             if done + 1 - kept >= self.patience * _LOOK or step < _LEAST:
                 break

@@ -32,7 +32,7 @@ class HDML(Learner):
     Parameters
     ----------
     bits
-        Of a code. Raising it tells more apart, for time with its square.
+        Of a code. Raising it tells more apart, for time in proportion.
     hidden
         Units between pixels and bits. Raising it fits more.
     epochs
@@ -58,10 +58,10 @@ class HDML(Learner):
         hidden: int = 512,
         epochs: int = 100,
         batch: int = 100,
-        rate: float = 0.05,
+        rate: float = 0.003,
         decay: float = 1e-4,
         k: int = 3,
-        patience: int = 4,
+        patience: int = 10,
         random_state: int | None = 0,
     ) -> None:
         self.bits = bits
@@ -80,7 +80,9 @@ class HDML(Learner):
 
     def _learn(self, lesson: Lesson, most: int, on_step: OnStep) -> int:
         device = pick_device("auto")
-        inputs, columns = (torch.from_numpy(own).to(device) for own in (lesson.vectors, lesson.columns))
+        self._centre = lesson.vectors.mean(axis=0)
+        centred = lesson.vectors - self._centre
+        inputs, columns = (torch.from_numpy(own).to(device) for own in (centred, lesson.columns))
         self._network = self._start(inputs)
         optimiser = torch.optim.SGD(self._network.parameters(), lr=self.rate, weight_decay=self.decay, momentum=0.45)
         self._scale = self._find_scale(inputs)
@@ -194,7 +196,7 @@ class HDML(Learner):
     def _activations(self, vectors: Floats) -> Floats:
         """Return what comes before the last tanh, (n, q)."""
         with torch.no_grad():
-            inputs = torch.from_numpy(np.ascontiguousarray(vectors))
+            inputs = torch.from_numpy(vectors - self._centre)
             return np.asarray(self._network[:3](inputs.to(self._scale.device)).cpu().numpy())
 
 
