@@ -37,11 +37,10 @@ def impure_groups(vectors: Floats, labels: Ints, most: int, rng: np.random.Gener
     groups: Ints = squares(vectors, centres).argmin(axis=1)
     for _ in range(_ROUNDS):
         moved = settle(np.sqrt(squares(vectors, centres)), labels, groups, rng)
-        is_used = np.bincount(moved, minlength=len(centres)) > 0
-        sums = np.zeros_like(centres)
-        np.add.at(sums, moved, vectors)
-        counts = np.bincount(moved, minlength=len(centres))
-        centres[is_used] = sums[is_used] / counts[is_used, None]
+        is_member = moved == np.arange(len(centres))[:, None]
+        counts = is_member.sum(axis=1)
+        is_used = counts > 0
+        centres[is_used] = (is_member[is_used] @ vectors.astype(float)) / counts[is_used, None]
         if (moved == groups).all():
             break
         groups = moved

@@ -89,13 +89,21 @@ def shares(labels: Ints, most: int) -> dict[ClassId, int]:
 
 
 def far_apart(vectors: Floats, many: int, rng: np.random.Generator) -> Ints:
-    """Return the places of so many vectors, each as far as can be from those before it; the first is drawn."""
+    """Return the places of so many vectors, each as far as can be from those before it; the first is drawn.
+
+    There are fewer if not so many differ.
+    """
     chosen = [int(rng.integers(len(vectors)))]
-    nearest = squares(vectors, vectors[chosen])[:, 0]
-    while len(chosen) < many:
+    nearest = _from(vectors[chosen[0]], vectors)
+    while len(chosen) < many and nearest.max() > 0:
         chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, squares(vectors, vectors[chosen[-1:]])[:, 0])
+        nearest = np.minimum(nearest, _from(vectors[chosen[-1]], vectors))
     return np.array(chosen)
+
+
+def _from(one: Floats, vectors: Floats) -> Floats:
+    """Return squared distances, 0 for what is the same: `squares` rounds."""
+    return np.asarray(np.square(vectors - one).sum(axis=1))
 
 
 def pure_groups(vectors: Floats, labels: Ints, most: int, rng: np.random.Generator) -> Ints:
@@ -114,7 +122,7 @@ def pure_groups(vectors: Floats, labels: Ints, most: int, rng: np.random.Generat
     for own, many in shares(labels, most).items():
         members = np.flatnonzero(labels == own)
         seeds = vectors[members][far_apart(vectors[members], many, rng)]
-        means = KMeans(len(np.unique(seeds, axis=0)), init=np.unique(seeds, axis=0), n_init=1, max_iter=20)
+        means = KMeans(len(seeds), init=seeds, n_init=1, max_iter=20)
         groups[members] = first + means.fit_predict(vectors[members])
         first += many
     return groups

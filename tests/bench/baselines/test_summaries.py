@@ -64,3 +64,7 @@ def test_where_all_groups_are_small_all_are_kept():
     some = summarise(np.array([[0.0], [4.0]]), np.array([0, 1]), np.array([0, 1]))
     assert some.centres.tolist() == [[0.0], [4.0]]
     assert some.radii.tolist() == [0.0, 0.0]
+
+
+def test_there_are_no_more_seeds_than_images_that_differ(rng):
+    assert len(far_apart(np.full((9, 5), 0.1, np.float32), 4, rng)) == 1
