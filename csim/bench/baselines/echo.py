@@ -45,12 +45,12 @@ class EchoSettings(SpheresSettings):
 
     impurity: bool = True
     confidence: Literal["calibrated", "released"] = "calibrated"
-    share: float = 0.45
+    share: float = 0.3
     tau: float = 0.0
     alpha: float = 0.001
     delta: float = 0.05
     gamma: float = 0.5
-    window: int = 3000
+    window: int = 1000
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -146,7 +146,7 @@ class EchoD(Spheres):
 
     def _update(self, vectors: Floats, labels: Ints) -> None:
         """Train a model on the window; if there are too many the worst goes, and all that are worse than chance."""
-        worth = _chance(labels) - self._ensemble.errors(vectors, labels)
+        worth = _chance(labels) - self._errors(vectors, labels)
         kept = [place for place in range(len(worth)) if worth[place] >= 0]
         if len(kept) >= self._ensemble.most:
             kept.remove(min(kept, key=lambda place: worth[place]))

@@ -69,7 +69,7 @@ class EcsMiner(Spheres):
         models = self._ensemble.models
         models.append(self._model(vectors, labels))
         if len(models) > self._ensemble.most:
-            models.pop(int(self._ensemble.errors(vectors, labels).argmax()))
+            models.pop(int(self._errors(vectors, labels).argmax()))
         if self._settings.forgets and len(models) > 1:
             others = frozenset[ClassId]().union(*(model.known for model in models[1:]))
             if models[0].known - others:

@@ -113,12 +113,19 @@ class Ensemble:
             np.add.at(shares, (rows, votes), weight)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def errors(self, vectors: Floats, labels: Ints) -> Floats:
+    def errors(self, vectors: Floats, labels: Ints, *, credits_outside: bool) -> Floats:
         """Return the share of labelled vectors that each model gets wrong, (models,).
 
-        It is right to see what it was never taught outside.
+        Parameters
+        ----------
+        vectors, labels
+            (n, d) and (n,).
+        credits_outside
+            Whether it is right to see outside what it was never taught.
         """
         look = self.look(vectors)
-        knows = np.array([np.isin(labels, list(model.known)) for model in self.models])
-        is_right = (look.votes == labels) | (look.is_outside & ~knows)
+        is_right = look.votes == labels
+        if credits_outside:
+            knows = np.array([np.isin(labels, list(model.known)) for model in self.models])
+            is_right |= look.is_outside & ~knows
         return np.asarray(1 - is_right.mean(axis=1))

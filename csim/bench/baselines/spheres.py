@@ -53,6 +53,9 @@ class SpheresSettings(BaselineSettings):
         Whether an outlier in a novel group found before is declared novel at once.
     impurity
         Whether models are clustered so that spheres keep classes apart, instead of class by class.
+    credits_outside
+        Whether a model counts as right when it sees outside what it was never taught, where the worst model is
+        sought. Then those stay longest that know fewest classes.
     """
 
     seed: int = 0
@@ -67,6 +70,7 @@ class SpheresSettings(BaselineSettings):
     slack: float = 0.0
     recalls: bool = True
     impurity: bool = False
+    credits_outside: bool = False
 
     def __post_init__(self) -> None:
         at_least(self, seed=0, models=1, summaries=0, enough=3, label_delay=0, wait=0, evidence=1, slack=0)
@@ -116,6 +120,9 @@ class Spheres(Baseline):
                 break
             best = self._summaries
         return best
+
+    def _errors(self, vectors: Floats, labels: Ints) -> Floats:
+        return self._ensemble.errors(vectors, labels, credits_outside=self._own.credits_outside)
 
     def _join(self, models: Sequence[Summaries]) -> Ensemble:
         return Ensemble(models, most=self._own.models, boundary=self._own.boundary, slack=self._own.slack)

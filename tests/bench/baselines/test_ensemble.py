@@ -86,10 +86,12 @@ def test_votes_weigh_what_they_are_given():
     assert own.tally(look, np.array([[0.1], [0.1], [0.9]])).argmax() == 1
 
 
-def test_it_is_right_to_see_what_was_never_taught_outside():
+def test_it_is_right_to_see_what_was_never_taught_outside_if_that_is_credited():
     own = ensemble(model((0, 1, 0)), model((0, 1, 0), (5, 1, 1)))
-    assert own.errors(at(0, 5, 9), np.array([0, 1, 2])).tolist() == pytest.approx([0, 0])
-    assert own.errors(at(0, 0.5), np.array([0, 1])).tolist() == pytest.approx([0.5, 0.5])
+    vectors, labels = at(0, 5, 9), np.array([0, 1, 2])
+    assert own.errors(vectors, labels, credits_outside=True).tolist() == pytest.approx([0, 0])
+    assert own.errors(at(0, 0.5), np.array([0, 1]), credits_outside=True).tolist() == pytest.approx([0.5, 0.5])
+    assert own.errors(vectors, labels, credits_outside=False).tolist() == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_what_is_known_is_what_some_model_can_give():

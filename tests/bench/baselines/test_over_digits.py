@@ -108,7 +108,7 @@ def test_echo_asks_only_where_it_was_unsure_and_more_if_it_may():
 
     little, more, all_of_it = told(0.1), told(0.5), told(1.0)
     assert little < more < all_of_it
-    assert all_of_it > 90
+    assert all_of_it > 85  # some are surer than any of the warm-up, and the last labels come after the end
 
 
 def test_senc_asks_for_whole_buffers():
