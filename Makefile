@@ -17,7 +17,7 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --ignore=tests/speed/test_speed_bars.py --numprocesses=auto --dist=loadfile
+	$(BIN)/pytest --ignore=tests/speed/test_speed_bars.py --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 	$(BIN)/pytest tests/speed/test_speed_bars.py
 
 install: $(VENV)/installed

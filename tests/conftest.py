@@ -19,6 +19,11 @@ settings.register_profile("csim", derandomize=True, deadline=None, database=None
 settings.load_profile("csim")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest tests come first, so that no process is left with one of them at the end."""
+    items.sort(key=lambda item: "flow" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def make_item() -> Callable[..., Item]:
     """Return a maker of items: by default a flat image whose shade tells the position."""

@@ -42,11 +42,11 @@ def test_paper_has_no_budget_and_is_the_stream_table_s_run():
     assert len(own) == len(OWN) * len(PLAN.seeds)
 
 
-def test_no_run_is_there_twice_and_those_at_the_paper_s_share_are_the_stream_table_s():
+def test_no_run_is_there_twice_and_those_with_the_stream_table_s_budgets_are_the_stream_table_s():
     names = [case.name for case in label_curve.cases(PLAN)]
     assert len(set(names)) == len(names)
     shared = set(names) & {case.name for case in stream.cases(PLAN)}
-    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(["paper", "default", "least-sure", "random"])
+    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(["paper", "default", "least-sure", "random", "echo-d"])
 
 
 def test_a_quick_look_takes_fashion_mnist_and_fewer_budgets():
