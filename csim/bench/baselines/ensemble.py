@@ -1,4 +1,4 @@
-"""An ensemble of summaries: each model votes with its nearest sphere, and sees what lies outside all of its own."""
+"""An ensemble of summaries: each model votes with its nearest sphere, and tells what lies outside its boundary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from csim.bench.baselines.summaries import Summaries
 from csim.records import Bools, ClassId, Floats, Ints
 
-Boundary = Literal["union", "nearest"]
+Boundary = Literal["nearest", "union"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Ensemble:
     most
         How many may be kept. Raising it remembers longer and adapts more slowly.
     boundary
-        What lies outside of a model: outside all its spheres (`union`), or outside the nearest one (`nearest`).
+        What lies outside of a model: outside its nearest sphere (`nearest`), or outside all of them (`union`).
     slack
         How far outside of the closest model a vector must be to be an outlier. Raising it finds fewer outliers.
     """

@@ -18,7 +18,7 @@ from csim.bench.baselines.waiting import Waiting
 from csim.records import Bools, ClassId, Event, Floats, Ints
 
 _TRIED = (20, 30, 50, 80, 120, 200)  # summaries per 1,000 images, to choose from on the warm-up
-_MOST_OUTLIERS = 0.1  # of known images: more, and the spheres are too small
+_MOST_OUTLIERS = 0.15  # of known images: more, and the spheres are too small
 _HELD_OUT = 0.2
 
 
@@ -35,7 +35,7 @@ class SpheresSettings(BaselineSettings):
     models
         L: models in the ensemble. Raising it remembers longer and adapts more slowly.
     summaries
-        K: spheres per 1,000 labelled images; 0 chooses on the warm-up the most that leave at most a tenth of known
+        K: spheres per 1,000 labelled images; 0 chooses on the warm-up the most that leave at most 15 % of known
         images outside. Raising it classifies better, and sees more known images outside.
     enough
         q: outliers that make a class. Raising it finds fewer classes, more surely.
@@ -46,7 +46,7 @@ class SpheresSettings(BaselineSettings):
     evidence
         How many images long an outlier is evidence. Raising it finds rarer classes.
     boundary
-        What is outside of a model: outside all spheres (`union`), or outside the nearest (`nearest`).
+        What is outside of a model: outside the nearest sphere (`nearest`), or outside all (`union`).
     slack
         How far outside of the closest model an outlier must be. Raising it finds fewer outliers.
     recalls
@@ -66,7 +66,7 @@ class SpheresSettings(BaselineSettings):
     label_delay: int = 1000
     wait: int = 400
     evidence: int = 1000
-    boundary: Boundary = "union"
+    boundary: Boundary = "nearest"
     slack: float = 0.0
     recalls: bool = True
     impurity: bool = False
@@ -74,7 +74,7 @@ class SpheresSettings(BaselineSettings):
 
     def __post_init__(self) -> None:
         at_least(self, seed=0, models=1, summaries=0, enough=3, label_delay=0, wait=0, evidence=1, slack=0)
-        one_of(self, features=KINDS, boundary=("union", "nearest"))
+        one_of(self, features=KINDS, boundary=("nearest", "union"))
 
 
 class Spheres(Baseline):
@@ -112,7 +112,7 @@ class Spheres(Baseline):
         self._changed()
 
     def _choose(self, vectors: Floats, labels: Ints) -> int:
-        """Return the most summaries that leave at most a tenth of known images outside."""
+        """Return the most summaries that leave at most 15 % of known images outside."""
         held, best = int(len(vectors) * _HELD_OUT), _TRIED[0]
         for self._summaries in _TRIED:
             ensemble = self._join(self._models(vectors[held:], labels[held:]))

@@ -14,7 +14,7 @@ from csim.errors import InputError, SettingsError
         (EcsMinerSettings, {"chunk": 3}, "chunk must be a whole number of at least 10, got 3"),
         (EcsMinerSettings, {"wait": 1.5}, "wait must be a whole number of at least 0, got 1.5"),
         (EcsMinerSettings, {"models": True}, "models must be a whole number of at least 1, got True"),
-        (EcsMinerSettings, {"boundary": "all"}, "boundary must be one of union, nearest; got 'all'"),
+        (EcsMinerSettings, {"boundary": "all"}, "boundary must be one of nearest, union; got 'all'"),
         (EcsMinerSettings, {"slack": float("nan")}, "slack must be a number of at least 0, got nan"),
         (EchoSettings, {"share": 1.2}, "share must be at most 1, got 1.2"),
         (EchoSettings, {"confidence": "high"}, "confidence must be one of calibrated, released; got 'high'"),
