@@ -133,6 +133,14 @@ def test_a_damaged_file_is_named_with_what_to_do(tmp_path, damage):
         read(tmp_path, DIGITS)
 
 
+def test_a_file_of_before_a_space_was_added_is_made_again(copy):
+    path = path_of(copy, DIGITS)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["settings"]["lmnn"], content["panels"]["lmnn"]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert read(copy, DIGITS) is None
+
+
 def test_an_unknown_data_set_is_refused(tmp_path):
     with pytest.raises(InputError, match="did you mean digits"):
         project_all([Projection("digit", 0, 5)], tmp_path)
