@@ -1,6 +1,6 @@
 """The paper's table of metric learners: all classes known, images named by their neighbours in a learned space.
 
-    csim bench metric                      # S2 on four data sets, seed 0
+    csim bench metric                      # S2 on four data sets, seed 0: a quarter of an hour on two cores
     csim bench metric --split S1 --dataset mnist
     csim bench metric --quick              # every 10th image, learners stop early: a look in a few minutes
 
