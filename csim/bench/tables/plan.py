@@ -10,6 +10,7 @@ from csim.bench.datasets.catalogue import NAMES
 from csim.bench.methods import METHODS, budget_in, settings_of
 from csim.bench.tables.reported import STREAM, Reported
 from csim.errors import InputError
+from csim.settings import Settings
 
 DATA = ("mnist", "fashion-mnist", "emnist-47", "cifar-10-grey")
 _THIN, _QUICK_THIN = 5, 20
@@ -60,7 +61,7 @@ class Plan:
         True
         """
         own = settings_of(method, seed=seed, changes={}).to_dict()
-        budget = self.budget(method, data) if budget is None else budget
+        budget = self.budget(method) if budget is None else budget
         return Case(
             method,
             data,
@@ -80,9 +81,12 @@ class Plan:
             for seed in self.seeds
         ]
 
-    def budget(self, method: str, data: str) -> float | None:
-        """Return the budget of methods that need one: the share of labels that the paper reports for the data set."""
-        return paper_budget(data) if method in ("least-sure", "random") else None
+    def budget(self, method: str) -> float | None:
+        """Return the budget of a method; None if it keeps its own.
+
+        `least-sure` and `random` have that of `default`, so that they differ in what they ask alone.
+        """
+        return Settings().budget if method in ("least-sure", "random") else None
 
     def reported(self, data: str, method: str) -> Reported | None:
         """Return what the paper prints for such runs; None if it prints nothing."""

@@ -3,7 +3,7 @@
     csim bench stream                # every 5th image, seeds 0-2, r = 0.3: some hours on two cores
     csim bench stream --quick        # a look in a few minutes
 
-`least-sure` and `random` get as many questions as the paper reports for CSIM on the same data set.
+`least-sure` and `random` get as many questions as `default`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ NOTES = (
     "labels %: everything a person told / images of the stream; the warm-up's labels come on top (column warm-up)",
     "training s: seconds on the clock, two runs at a time; settings, commit and machine of each run: its file in runs/",
     "ratio: accuracy / that of the best method here, same data set and seed",
-    "least-sure and random may ask about as many images as the paper reports for CSIM on the data set; default about "
-    "5 %; the others ask as they see fit",
+    "default, least-sure and random may ask about 5 % of the images; the others ask as they see fit",
+    "what the first four are told is the image's final label; what the others are told comes too late to change what "
+    "they said, and they learn from it: compare them with the first four in the columns at arrival and unasked, too",
     "NAME-vectors: the method on the vectors of our network, trained on the warm-up and frozen, instead of pixels",
     "reported: the paper's own figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the same classes as "
     "emnist-47, other images",

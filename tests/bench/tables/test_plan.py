@@ -10,6 +10,7 @@ from csim.bench.methods import METHODS, OURS, settings_of
 from csim.bench.tables.plan import DATA, Plan, ordinal, paper_budget
 from csim.bench.tables.reported import STREAM
 from csim.errors import InputError
+from csim.settings import Settings
 
 
 def test_every_method_runs_on_every_data_set_with_every_seed():
@@ -42,15 +43,18 @@ def test_an_unknown_setting_is_not_dropped_but_refused():
         _ = Plan().case("paper", "mnist", 0, hiden_units=3).settings
 
 
-def test_methods_that_need_a_budget_get_the_share_that_the_paper_reports():
+def test_methods_that_differ_from_the_default_in_their_questions_have_its_budget():
     plan = Plan()
-    for data in DATA:
-        for method in ("least-sure", "random"):
-            assert 100 * plan.case(method, data, 0).budget == pytest.approx(STREAM[data]["paper"].labels)
-        for method in ("paper", "default"):
-            assert plan.case(method, data, 0).budget is None
-    assert plan.case("random", "mnist", 0, budget=0.05).budget == 0.05
-    assert plan.case("random", "digits", 0).budget is None is paper_budget("digits")
+    for data in (*DATA, "digits"):
+        budgets = {plan.case(method, data, 0).settings.budget for method in ("default", "least-sure", "random")}
+        assert budgets == {Settings().budget}
+    assert plan.case("default", "mnist", 0).budget is None is plan.case("paper", "mnist", 0).budget
+    assert plan.case("random", "mnist", 0, budget=0.1).budget == 0.1
+
+
+def test_the_paper_s_budget_is_the_share_of_labels_that_it_reports():
+    assert [100 * paper_budget(data) for data in DATA] == pytest.approx([STREAM[data]["paper"].labels for data in DATA])
+    assert paper_budget("digits") is None
 
 
 def test_a_budget_that_a_method_has_anyway_is_the_unchanged_run():
@@ -58,7 +62,7 @@ def test_a_budget_that_a_method_has_anyway_is_the_unchanged_run():
     for method, own in (("random", 0.02), ("echo-d", settings_of("echo-d", seed=0, changes={}).share)):
         case = Plan().case(method, "mnist", 0, budget=own)
         assert case.budget is None
-        assert case.settings == Plan().case(method, "digits", 0).settings
+        assert case.settings == settings_of(method, seed=0, changes={})
 
 
 def test_the_paper_reports_on_three_tenths_known_alone():
