@@ -4,30 +4,33 @@ import pytest
 from bench.tables.hand_results import SMALL, assert_tidy, column, hand_results, legend_texts
 from bench.tables.test_parameters import DEFAULT, PAPER, by_hand
 
-from csim.bench.methods import OURS, settings_of
+from csim.bench.methods import settings_of
 from csim.bench.tables import convolution, stream
 from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(convolution.cases(PLAN))
 SHEET = convolution.make(RESULTS, PLAN)
-LAYERS = {method: settings_of(method, seed=0, changes={}).conv_layers for method in OURS}
+LAYERS = {method: settings_of(method, seed=0, changes={}).conv_layers for method in convolution.METHODS}
 REPORTED = ("reported accuracy %", "reported M_new %", "reported F_new %", "reported training min")
 
 
 def test_every_method_runs_with_each_number_of_layers_on_fashion_mnist():
     cases = convolution.cases(PLAN)
     assert {(c.method, c.data, c.seed, c.settings.conv_layers) for c in cases} == {
-        (method, "fashion-mnist", seed, layers) for method in OURS for seed in (0, 1) for layers in (0, 1, 2)
+        (method, "fashion-mnist", seed, layers)
+        for method in convolution.METHODS
+        for seed in (0, 1)
+        for layers in (0, 1, 2)
     }
-    assert len({case.name for case in cases}) == len(cases) == 3 * 2 * len(OURS)
+    assert len({case.name for case in cases}) == len(cases) == 3 * 2 * len(convolution.METHODS)
 
 
 @pytest.mark.parametrize("plan", [Plan(), Plan().quick(), Plan(known_share=0.5, thin=1)])
 def test_runs_with_a_method_s_own_number_of_layers_are_the_stream_table_s(plan):
     finished = {case.name for case in stream.cases(plan)}
     own = [case for case in convolution.cases(plan) if case.settings.conv_layers == LAYERS[case.method]]
-    assert len(own) == len(OURS) * len(plan.seeds)
+    assert len(own) == len(convolution.METHODS) * len(plan.seeds)
     assert all(case.name in finished for case in own)
 
 
@@ -71,7 +74,7 @@ def test_the_picture_shows_means_over_layers_in_four_panels():
     assert {axes.get_xlabel() for axes in panels} == {"convolution layers"}
     for axes, name in zip(panels, ("accuracy", "m_new", "f_new", "seconds_training"), strict=True):
         lines = {c.get_label(): c.lines[0].get_xydata() for c in axes.containers}
-        for method in OURS:
+        for method in convolution.METHODS:
             for layers, height in lines[method]:
                 own = [
                     r.figures[name] for r in RESULTS if (r.method, r.settings["conv_layers"]) == (method, layers)
