@@ -23,7 +23,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "random": {"color": GREY, "linestyle": ":", "marker": "x"},
     "ecsminer": {"color": PURPLE, "linestyle": (0, (5, 1)), "marker": "D"},
     "echo-d": {"color": ORANGE, "linestyle": (0, (3, 1, 1, 1)), "marker": "v"},
-    "senc-mas": {"color": SKY, "linestyle": (0, (1, 1)), "marker": "P"},
+    "senc-mas": {"color": SKY, "linestyle": (0, (1, 1)), "marker": ">"},
 }
 # The same method on our network's vectors: the same look, with a hollow marker.
 _BASELINES = ("ecsminer", "echo-d", "senc-mas")
