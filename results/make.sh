@@ -8,6 +8,10 @@ cd "$(dirname "$0")/.."
 
 seeds="--seed 0 --seed 1 --seed 2"
 whole="--thin 1 --dataset mnist --dataset fashion-mnist --seed 0"
+most=""  # all methods but random
+for method in paper default least-sure ecsminer ecsminer-vectors echo-d echo-d-vectors senc-mas senc-mas-vectors; do
+    most="$most --method $method"
+done
 
 # The default preset on whole streams, at a small budget and at the share of labels that the paper reports.
 for case in "mnist 0.02 0.1741" "fashion-mnist 0.043 0.3439" "emnist-47 0.05 0.4029" "cifar-10-grey 0.05 0.3991"; do
@@ -24,8 +28,8 @@ csim bench run least-sure fashion-mnist --budget 0.043 --seed 0
 csim bench data-sets
 for table in stream novelty; do
     csim bench "$table" $seeds
-    csim bench "$table" --r 0.5 $seeds
-    csim bench "$table" $whole
+    csim bench "$table" --r 0.5 $seeds $most
+    csim bench "$table" $whole $most
 done
 csim bench over-stream --seed 0
 csim bench label-curve $seeds --dataset mnist --dataset fashion-mnist --dataset cifar-10-grey
