@@ -108,9 +108,10 @@ def make_discovery(settings: Settings) -> Discovery:
     if settings.questions == "rejected":
         purify = Purify(eps=settings.eps, min_points=settings.min_points, representative=representative)
         return Discovery(Buffer(settings.buffer_size), purify, representative)
+    stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
-        "new-or-doubtful": CoverDoubt(representative, spread=settings.spread, weigh=new_or_doubtful),
-        "doubtful": CoverDoubt(representative, spread=settings.spread, weigh=doubtful),
+        "new-or-doubtful": CoverDoubt(stand_in, spread=settings.spread, weigh=new_or_doubtful),
+        "doubtful": CoverDoubt(stand_in, spread=settings.spread, weigh=doubtful),
         "least-sure": LeastSure(),
         "random": AtRandom(rng),
     }

@@ -93,7 +93,7 @@ class Settings:
     # For "mean-bound": α. Raising it lifts the threshold, at 0.5 to the mean score and then past it, and rejects more.
     alpha: float = 0.05
 
-    # What is asked about. "new-or-doubtful": recent images, accepted or not, a question for a cluster of them;
+    # What is asked about. "new-or-doubtful": recent images, accepted or not, whose answers settle the most;
     # "doubtful": the same without an eye for what is new. "rejected": groups of rejected images, the paper's way. Or
     # single images, every image being given a class at arrival: those the network is "least-sure" of, or any, at
     # "random"; these two are what people do without csim, here to be compared with.
@@ -118,7 +118,8 @@ class Settings:
     eps: float = 0.02
     # minPts. Raising it leaves more candidates as groups of one, each asked on its own.
     min_points: int = 5
-    # Who stands for a group: the most central member is typical, a random one is the paper's.
+    # Who stands for a group: the most central member is typical, a random one is the paper's. For "new-or-doubtful" and
+    # "doubtful" it is the image whose answer settles the most, or a random one of those it speaks for.
     representative: Literal["medoid", "random"] = "medoid"
 
     # Images kept for open and recent questions. Raising it lets answers and undos come later, for memory.

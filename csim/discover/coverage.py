@@ -1,33 +1,30 @@
 """Coverage of doubt: each question is put where its answer settles the most.
 
 Every recent image has a weight: how much the classifier doubts it, or how likely it is of a class that nobody has
-labelled yet, whichever is more. The heaviest fall into as many clusters as there are questions to ask, and the middle
-of each is asked about. With few questions a cluster is a new class, or a whole region of doubt; with many it is
-one image, and what is asked is what the classifier is least sure of.
-
-An answer speaks for those alone that are nearer to the image asked about than to any labelled one, and that the
-classifier takes for the same. The rest of a mixed or large cluster stays in doubt, and is asked about again.
+labelled yet, whichever is more. An answer settles the image asked about, and speaks for those alone that are nearer to
+it than to any labelled one, and that the classifier takes for the same. So questions are chosen one by one: the image
+that settles the most weight, its own in full and a part of that of those it would speak for, which weigh nothing from
+then on. With few questions that is the middle of a new class, or of a whole region of doubt; the more is labelled, the
+fewer images are spoken for, and what is asked is what the classifier is least sure of.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from csim.discover.choice import Choice, Found, Pick
 from csim.discover.doubt import doubt
 from csim.discover.novelty import novelty, principal, squares
 from csim.discover.representative import Representative
 from csim.discover.scene import Scene
-from csim.records import Floats, Ints, Item
+from csim.records import Bools, Floats, Ints, Item
 
-_POOL = 5  # images that compete for a question: more look farther from the doubtful, fewer see no clusters
+_POOL = 2000  # the heaviest images, among which questions are chosen: all of a usual window, and a bound for memory
 _WORTH = 0.05  # the least weight that is worth a question
 _NOISE = 0.25  # the least novelty that counts: chance alone gives plainly known images up to 0.2
+_FELLOWS = 0.3  # of the weight of an image that is spoken for: an answer is not as sure of it as of the one asked about
 
 
 Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
@@ -45,12 +42,12 @@ def new_or_doubtful(scores: Floats, recent: Floats, labelled: Floats, guesses: I
 
 
 class CoverDoubt(Choice):
-    """Clusters of doubtful and new images, as many as there are questions.
+    """Groups of doubtful and new images, those first that settle the most.
 
     Parameters
     ----------
     representative
-        Who stands for a cluster.
+        Who stands for a group; if not given, the one whose answer settles the most.
     spread
         Images that one answer may speak for, the one asked about included. Raising it labels more per answer, and more
         of them wrongly.
@@ -59,7 +56,7 @@ class CoverDoubt(Choice):
         what each recent image weighs.
     """
 
-    def __init__(self, representative: Representative, *, spread: int, weigh: Weigh) -> None:
+    def __init__(self, representative: Representative | None = None, *, spread: int, weigh: Weigh) -> None:
         self._representative = representative
         self._spread = spread
         self._weigh = weigh
@@ -75,33 +72,62 @@ class CoverDoubt(Choice):
         owner, nearest = _nearest(recent, known)
         joined = _joined(owner - len(labelled), guesses, asked_as)
         weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
-        worth = np.argsort(-weights, kind="stable")[: _POOL * most]
+        worth = np.argsort(-weights, kind="stable")[:_POOL]
         worth = worth[weights[worth] >= _WORTH]
-        places = np.concatenate([recent, scene.vectors], axis=1)
+        reach = _reach(recent[worth], nearest[worth], guesses[worth], self._spread)
         picks = []
-        for part in clusters(places[worth], weights[worth], most):
-            own = worth[part]
-            chosen = int(own[self._representative.choose(places[own])])
-            away = np.sqrt(squares(recent[own], recent[[chosen]])[:, 0])
-            away[own == chosen] = -1  # before its own doubles
-            is_near = ((away < nearest[own]) & (guesses[own] == guesses[chosen])) | (own == chosen)
-            nearby = np.argsort(away, kind="stable")
-            picks.append(Pick(own[nearby[is_near[nearby]][: self._spread]], chosen))
+        for best, group in cover(weights[worth], reach, most):
+            shown = group[self._representative.choose(recent[worth[group]])] if self._representative else best
+            picks.append(Pick(worth[group[reach[shown, group]]], int(worth[shown])))
         return Found(picks, joined)
 
 
-def clusters(places: Floats, weights: Floats, most: int) -> list[Ints]:
-    """Return the places of at most `most` clusters, drawn towards what weighs most.
+def cover(weights: Floats, reach: Bools, most: int) -> Iterator[tuple[int, Ints]]:
+    """Yield the places of whom to ask about and of those it speaks for, what settles the most first, none twice.
 
-    >>> [part.tolist() for part in clusters(np.array([[0.0], [9.0], [0.2], [9.1]]), np.ones(4), most=2)]
-    [[0, 2], [1, 3]]
+    Parameters
+    ----------
+    weights
+        Of the images, (n,).
+    reach
+        For whom each would speak, itself included, (n, n).
+    most
+        Questions that may be asked. Raising it goes on to those that settle less.
+
+    Examples
+    --------
+    One image speaks for three that weigh more together than the one that weighs most.
+
+    >>> reach = np.eye(5, dtype=bool)
+    >>> reach[1, :4] = True
+    >>> [(best, group.tolist()) for best, group in cover(np.array([0.5, 0.5, 0.5, 0.5, 0.7]), reach, most=2)]
+    [(1, [0, 1, 2, 3]), (4, [4])]
     """
-    if len(places) <= most:
-        return [np.array([place]) for place in range(len(places))]
-    with warnings.catch_warnings(category=ConvergenceWarning, action="ignore"):  # fewer distinct images than clusters
-        means = KMeans(most, n_init=1, max_iter=15, random_state=0).fit(places, sample_weight=weights)
-    parts = (np.flatnonzero(means.labels_ == label) for label in range(most))
-    return sorted((part for part in parts if len(part)), key=lambda part: int(part[0]))
+    left = weights.copy()
+    gains = (1 - _FELLOWS) * weights + _FELLOWS * (reach @ weights)
+    for _ in range(min(most, len(weights))):
+        best = int(gains.argmax())
+        if not left[best]:
+            return
+        group = np.flatnonzero(reach[best] & (left > 0))
+        yield best, group
+        gains -= _FELLOWS * (reach[:, group] @ left[group])
+        gains[group] = -1
+        left[group] = 0
+
+
+def _reach(places: Floats, nearest: Floats, guesses: Ints, spread: int) -> Bools:
+    """Tell for whom each image, (n, f), would speak, (n, n): at most `spread`, itself and the nearest to it."""
+    away = squares(places, places)
+    reach: Bools = (away < nearest**2) & (guesses[:, None] == guesses)
+    np.fill_diagonal(reach, True)
+    away[~reach] = np.inf
+    np.fill_diagonal(away, -1)  # before its own doubles
+    if spread < len(places):
+        few = np.zeros_like(reach)
+        np.put_along_axis(few, np.argpartition(away, spread - 1, axis=1)[:, :spread], True, axis=1)
+        reach &= few
+    return reach
 
 
 def _nearest(recent: Floats, known: Floats) -> tuple[Ints, Floats]:

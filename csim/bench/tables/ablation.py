@@ -21,7 +21,7 @@ from csim.bench.tables.table import Table
 BUDGET = 0.02
 WITHOUT: dict[str, dict[str, Any]] = {
     "no window density": {"questions": "doubtful"},
-    "no clusters, no spreading": {"questions": "least-sure"},
+    "single images, no spreading": {"questions": "least-sure"},
     "the paper's threshold": {"threshold": "mean-bound"},
     "no second look": {"recent": 125},
     "one conv layer, as the paper": {"conv_layers": 1, "channels": 20, "kernel": 5, "batch_norm": False},
