@@ -92,7 +92,7 @@ def of_open_questions(folder):
     }
 
 
-@pytest.mark.parametrize("most", [40_000, 20_000, 10_000])
+@pytest.mark.parametrize("most", [40_000, 30_000, 20_000])
 def test_without_room_the_oldest_go_first_and_never_what_an_open_question_shows(asked, most):
     before = {place for (place,) in rows(asked, "SELECT place FROM items WHERE picture NOTNULL")}
     limit(asked, most)
