@@ -68,12 +68,12 @@ class Runs:
 
 
 def read(folder: Path) -> Runs:
-    """Return the runs of a folder of results; files in `runs/` that hold something else are passed over."""
+    """Return the runs of a folder of results; files in `runs/` that name another kind are passed over."""
     runs, damaged = [], []
     for path in sorted((folder / "runs").glob("*.json")):
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content.get("figures") is not None:
+            if "kind" not in content:
                 runs.append(_run(content))
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             damaged.append(path.name)
