@@ -32,8 +32,8 @@ class Settings:
     'mean-bound'
     """
 
-    # One layer is the paper's choice; two pay at equal time (docs/ablation.md). Raising it gives larger receptive
-    # fields and slower training; each layer halves the image.
+    # One layer is the paper's choice; a second pays where classes are many (docs/ablation.md). Raising it gives larger
+    # receptive fields and slower training; each layer halves the image.
     conv_layers: int = 2
     # Of the first layer; each further one has twice as many. The paper does not say; `paper` has 20. More channels see
     # more kinds of edges and cost time in proportion.
