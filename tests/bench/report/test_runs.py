@@ -72,7 +72,7 @@ def test_files_of_another_kind_are_passed_over(folder):
     assert runs.damaged == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "3", "{}", '{"figures": {}}', '{"figures": 1, "method": "a", "data": "b"}'])
+@pytest.mark.parametrize("text", ["{", "[]", "3", "{}", '{"figures": {}}', '{"figures": 1, "method": "a"}'])
 def test_a_damaged_file_is_named_and_the_others_are_read(folder, text):
     (folder / "runs" / "zz.json").write_text(text, encoding="utf-8")
     runs = read(folder)
