@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes everything in this folder: about twelve hours on two cores. It can be stopped at any time and started again:
+# Makes everything in this folder: about eight hours on two cores. It can be stopped at any time and started again:
 # finished runs are not repeated. Needs csim on the path and CSIM_DATA set to the folder of the data sets.
 #
 #   CSIM_DATA=data sh results/make.sh
