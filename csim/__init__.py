@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from csim.classifier import StreamClassifier as StreamClassifier
     from csim.errors import CsimError as CsimError
     from csim.settings import Settings as Settings
-    from csim.sources.folder import read_images as read_images
-    from csim.sources.folder import read_labelled as read_labelled
+    from csim.sources.image_folder import read_images as read_images
+    from csim.sources.image_folder import read_labelled as read_labelled
 
 __version__ = "0.1.0"
 
@@ -40,8 +40,8 @@ _HOMES = {
     "TruthLabeller": "csim.ask.labellers",
     "CallbackLabeller": "csim.ask.labellers",
     "TerminalLabeller": "csim.ask.labellers",
-    "read_images": "csim.sources.folder",
-    "read_labelled": "csim.sources.folder",
+    "read_images": "csim.sources.image_folder",
+    "read_labelled": "csim.sources.image_folder",
 }
 __all__ = [*_HOMES, "__version__"]
 

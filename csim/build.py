@@ -28,11 +28,11 @@ from csim.embed.gallery import Gallery
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.embed.network import ConvBody, pick_device
-from csim.embed.training import Trainer
+from csim.embed.network_trainer import NetworkTrainer
 from csim.engine import Engine
 from csim.records import Encoder
 from csim.retrain.evidence import held_out, stored
-from csim.retrain.refit import Refit
+from csim.retrain.model_trainer import ModelTrainer
 from csim.retrain.schedule import Schedule
 from csim.second_look import SecondLook
 from csim.settings import Settings
@@ -47,7 +47,7 @@ class Parts:
     """A stream's engine and what trains its models."""
 
     engine: Engine
-    refit: Refit
+    trainer: ModelTrainer
 
 
 def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
@@ -81,15 +81,15 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         store_score=settings.store_score,
         schedule=Schedule(update_size=settings.update_size, update_labels=settings.update_labels, seed=settings.seed),
     )
-    refit = Refit(
+    trainer = ModelTrainer(
         backbone,
-        make_trainer(settings),
+        make_network_trainer(settings),
         device=device,
         hold_out=_HELD_OUT if is_held_out else 0,
         update_steps=settings.update_steps,
         scale=settings.scale,
     )
-    return Parts(engine, refit)
+    return Parts(engine, trainer)
 
 
 def make_threshold(settings: Settings) -> Threshold:
@@ -115,7 +115,7 @@ def make_discovery(settings: Settings) -> Discovery:
         "least-sure": LeastSure(),
         "random": AtRandom(rng),
     }
-    return Discovery(Recent(settings.recent, settings.look), choices[settings.questions], representative)
+    return Discovery(Recent(settings.recent, settings.ask_every), choices[settings.questions], representative)
 
 
 def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:
@@ -131,7 +131,7 @@ def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:
     )
 
 
-def make_trainer(settings: Settings) -> Trainer:
+def make_network_trainer(settings: Settings) -> NetworkTrainer:
     """Return a trainer with the loss and batches of the settings."""
     minings: dict[str, type[Mining]] = {"all-positive": AllPositive, "batch-hard": BatchHard, "literal": Literal}
     loss = JointLoss(
@@ -142,4 +142,4 @@ def make_trainer(settings: Settings) -> Trainer:
     )
     batches = Balanced(settings.batch_size) if settings.batches == "balanced" else Plain(settings.batch_size)
     augment = Augment(settings.shift, flip=settings.flip)
-    return Trainer(loss, batches, augment, epochs=settings.epochs, learning_rate=settings.learning_rate)
+    return NetworkTrainer(loss, batches, augment, epochs=settings.epochs, learning_rate=settings.learning_rate)

@@ -239,7 +239,7 @@ class StreamClassifier:
         while events and isinstance(due := events[-1], r.TrainingDue):
             start = time.perf_counter()
             try:
-                model = parts.refit.train(due.job, parts.engine.model, progress)
+                model = parts.trainer.train(due.job, parts.engine.model, progress)
             except BaseException:
                 parts.engine.schedule.give_up()  # interrupted
                 raise

@@ -110,7 +110,7 @@ class Settings:
     spread: int = 20
     # Arrivals between two looks for questions. Raising it chooses among more at a time, finds new classes later and
     # takes less time. Not for "rejected".
-    look: int = 125
+    ask_every: int = 125
     # S_B. A larger buffer shows more of a new class at once and answers later.
     buffer_size: int = 1000
     # DBSCAN's radius. Raising it joins more candidates into one question and risks mixed groups. Chosen for
@@ -146,6 +146,11 @@ class Settings:
     # The seed of everything that draws: representatives, initial weights, batches.
     seed: int = 0
 
+    def __new__(cls, **values: Any) -> Settings:  # noqa: ANN401
+        """Refuse a name that a setting had in an earlier version."""
+        _refuse_old_names(values)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for name, kind in get_type_hints(type(self)).items():
             value = getattr(self, name)
@@ -161,8 +166,10 @@ class Settings:
                 f"ledger_size must be at least buffer_size ({self.buffer_size}), got {self.ledger_size}: "
                 "a full buffer becomes questions at once"
             )
-        if self.look > self.recent:
-            raise SettingsError(f"look must be at most recent ({self.recent}), got {self.look}: no image may be missed")
+        if self.ask_every > self.recent:
+            raise SettingsError(
+                f"ask_every must be at most recent ({self.recent}), got {self.ask_every}: no image may be missed"
+            )
         if self.kernel % 2 == 0:
             raise SettingsError(f"kernel must be an odd number, got {self.kernel}: an even one has no middle")
         if self.update_size >= self.store_size:
@@ -183,6 +190,7 @@ class Settings:
         >>> Settings.from_dict(Settings(seed=7).to_dict()).seed
         7
         """
+        _refuse_old_names(values)
         if unknown := set(values) - {f.name for f in dataclasses.fields(cls)}:
             raise SettingsError(f"no setting is called {min(unknown)!r}; see docs/settings.md for the list")
         return cls(**values)
@@ -237,7 +245,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "budget": (0, 1),
     "recent": (1, 10**9),
     "spread": (1, 10**9),
-    "look": (1, 10**9),
+    "ask_every": (1, 10**9),
     "eps": (1e-6, 2),
     "min_points": (1, 10**9),
     "ledger_size": (1, 10**9),
@@ -248,6 +256,24 @@ _RANGES: dict[str, tuple[float, float]] = {
     "update_labels": (0, 10**9),
     "seed": (0, 2**62),
 }
+
+
+_RENAMED = {"look": "ask_every"}
+
+
+def with_current_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings that an earlier version stored, under the names they have today.
+
+    >>> with_current_names({"look": 50, "seed": 1})
+    {'ask_every': 50, 'seed': 1}
+    """
+    return {_RENAMED.get(name, name): value for name, value in values.items()}
+
+
+def _refuse_old_names(values: Mapping[str, Any]) -> None:
+    for name in values:
+        if name in _RENAMED:
+            raise SettingsError(f"the setting {name!r} has a new name; write {_RENAMED[name]!r} instead")
 
 
 def _check_number(name: str, value: object, kind: type) -> None:

@@ -9,7 +9,7 @@ from csim.records import Accepted, Labelled, Rejected, Revised
 from csim.settings import Settings
 
 SIZES = {"epochs": 6, "hidden_units": 64, "embedding_size": 64}
-SMALL = SIZES | {"recent": 200, "look": 50, "channels": 8, "update_steps": 20, "keep": 0.8}
+SMALL = SIZES | {"recent": 200, "ask_every": 50, "channels": 8, "update_steps": 20, "keep": 0.8}
 SMALL_PAPER = SIZES | {"buffer_size": 40, "update_size": 10}
 
 

@@ -320,7 +320,7 @@ def test_training_that_is_interrupted_can_be_had_again(clf, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(clf._parts.refit, "train", interrupt)
+        patch.setattr(clf._parts.trainer, "train", interrupt)
         with pytest.raises(KeyboardInterrupt):
             clf.tell({question.id: "novelty" for question in questions[:-1]})
     assert any(isinstance(event, Retrained) for event in clf.tell(questions[-1].id, "novelty"))

@@ -41,7 +41,7 @@ def items_of(images, first=1):
 def warm(settings=PAPER):
     stream, parts = digit_stream(), build(settings)
     events = parts.engine.warm_up([Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)], stream.warm_up_names)
-    parts.engine.install(parts.refit.train(events[-1].job))
+    parts.engine.install(parts.trainer.train(events[-1].job))
     return parts
 
 
@@ -75,7 +75,7 @@ def test_a_model_that_is_late_is_asked_for_once_and_answers_go_on():
         due += [event for event in parts.engine.tell(answers) if isinstance(event, TrainingDue)]
     assert len(due) == 1
     assert parts.engine.model.version == 1
-    followed = parts.engine.install(parts.refit.train(due[0].job, parts.engine.model))
+    followed = parts.engine.install(parts.trainer.train(due[0].job, parts.engine.model))
     assert isinstance(followed[-1], TrainingDue)  # classes that came meanwhile
     assert followed[-1].job.version == 3
 
@@ -153,7 +153,7 @@ class PlainCsim:
         self.models += 1
         job = build(self.settings).engine.schedule
         job.restore({"version": self.models - 1, "is_pending": False, "told": 0})
-        self.job_model = self.parts.refit.train(job.job(images, labels, np.ones(len(labels), bool)), engine.model)
+        self.job_model = self.parts.trainer.train(job.job(images, labels, np.ones(len(labels), bool)), engine.model)
         self.known = names
         self.fit_thresholds()
 
@@ -174,7 +174,7 @@ def test_the_paper_preset_is_algorithms_1_and_2_line_by_line():
                 labels[int(event.item_id)] = names[event.class_id]
         if isinstance(events[-1], TrainingDue):
             models += 1
-            parts.engine.install(parts.refit.train(events[-1].job, parts.engine.model))
+            parts.engine.install(parts.trainer.train(events[-1].job, parts.engine.model))
         plain.receive(item.position, item.image)
     assert asked == plain.asked > 30
     assert models == plain.models > 2
@@ -258,7 +258,7 @@ def best_classes(engine, images):
 
 
 def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_are_recent():
-    stream, parts = digit_stream(), warm(Settings(**SMALL | {"recent": 100, "look": 25}, budget=0))
+    stream, parts = digit_stream(), warm(Settings(**SMALL | {"recent": 100, "ask_every": 25}, budget=0))
     events = parts.engine.observe(items_of(stream.images[:400]))
     best = best_classes(parts.engine, stream.images[:400])  # the model never changes
     rejected, settled = [e.item_id for e in of(Rejected, events)], of(Revised, events)
@@ -324,7 +324,7 @@ def test_candidates_can_be_settled_right_after_a_new_model_was_installed(setting
         questions = parts.engine.dialogue.ledger.questions()
         events = parts.engine.tell([labeller.answer(question) for question in questions])
         if events and isinstance(events[-1], TrainingDue):
-            parts.engine.install(parts.refit.train(events[-1].job, parts.engine.model))
+            parts.engine.install(parts.trainer.train(events[-1].job, parts.engine.model))
             settled += len(of(Revised, parts.engine.ask_now()))
             assert parts.engine.discovery.pool.waiting() == []
     assert settled > 0
@@ -352,7 +352,7 @@ def test_a_class_is_in_the_head_after_its_first_answer():
     *_, due = parts.engine.tell([Named(question.id, "never seen")])
     new = parts.engine.dialogue.class_id("never seen")
     assert new in due.job.labels
-    events = parts.engine.install(parts.refit.train(due.job, parts.engine.model))
+    events = parts.engine.install(parts.trainer.train(due.job, parts.engine.model))
     assert events[0] == Retrained(100, 2, (0, 1, 2, new))
     assert parts.engine.head.class_ids == (0, 1, 2, new)
 
@@ -363,7 +363,7 @@ def test_classes_of_one_image_each_are_all_kept():
     first, second, *_ = parts.engine.dialogue.ledger.questions()
     for question, name in [(first, "one"), (second, "other")]:
         *_, due = parts.engine.tell([Named(question.id, name)])
-        followed = parts.engine.install(parts.refit.train(due.job, parts.engine.model))
+        followed = parts.engine.install(parts.trainer.train(due.job, parts.engine.model))
         assert of(TrainingDue, followed) == []
     assert len(parts.engine.head.class_ids) == 5
 
@@ -402,7 +402,7 @@ def test_several_answers_given_at_once_make_one_job():
     assert len(of(TrainingDue, events)) == 1
     job = events[-1].job
     assert sorted(set(job.labels.tolist())) == list(parts.engine.head.class_ids)
-    followed = parts.engine.install(parts.refit.train(job, parts.engine.model))
+    followed = parts.engine.install(parts.trainer.train(job, parts.engine.model))
     assert not any(isinstance(event, TrainingDue) for event in followed)
 
 

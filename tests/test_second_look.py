@@ -29,7 +29,7 @@ class Angle:
     def embed(self, images):
         return np.array([vector_of(image[0, 0]) for image in images])
 
-    def look(self, images):
+    def view(self, images):
         return Views(self.embed(images), self.embed(images))
 
 

@@ -46,7 +46,7 @@ LIMITS = {
     "seed": (0, 2**62),
 }
 # These also hang together: ledger_size ≥ buffer_size, recent ≥ look and store_size > update_size.
-LEAST = {"buffer_size": 1, "ledger_size": 1, "recent": 1, "look": 1, "store_size": 2, "update_size": 0}
+LEAST = {"buffer_size": 1, "ledger_size": 1, "recent": 1, "ask_every": 1, "store_size": 2, "update_size": 0}
 
 
 def test_every_number_has_its_limits():
@@ -112,9 +112,9 @@ def test_a_ledger_smaller_than_the_buffer_is_refused():
 
 
 def test_looks_so_far_apart_that_images_would_be_missed_are_refused():
-    with pytest.raises(SettingsError, match=r"look must be at most recent \(50\), got 51"):
-        Settings(recent=50, look=51)
-    assert Settings(recent=50, look=50)
+    with pytest.raises(SettingsError, match=r"ask_every must be at most recent \(50\), got 51"):
+        Settings(recent=50, ask_every=51)
+    assert Settings(recent=50, ask_every=50)
 
 
 @pytest.mark.parametrize("kernel", [2, 4, 30])
@@ -245,7 +245,7 @@ def test_no_image_is_rejected_where_questions_are_about_single_images(questions,
 
 @pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "least-sure", "random"])
 def test_looks_are_as_far_apart_and_images_recent_as_long_as_the_settings_say(make_item, questions):
-    pool = make_discovery(Settings(questions=questions, look=3, recent=7)).pool
+    pool = make_discovery(Settings(questions=questions, ask_every=3, recent=7)).pool
     due = []
     for position in range(1, 12):
         pool.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0))
@@ -264,3 +264,9 @@ def test_rejected_images_wait_in_a_buffer_of_the_size_that_the_settings_say(make
         due.append(pool.is_due(position))
     assert due == [False, False, True, True, True]
     assert [item.id for item in pool.items()] == ["1", "3", "5"]
+
+
+@pytest.mark.parametrize("make", [lambda: Settings(look=20), lambda: Settings.from_dict({"look": 20})])
+def test_the_old_name_of_a_setting_is_refused_with_its_new_one(make):
+    with pytest.raises(SettingsError, match="'look' has a new name; write 'ask_every' instead"):
+        make()

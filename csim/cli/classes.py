@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from csim.cli.messages import in_one_line
-from csim.cli.saying import tell
+from csim.cli.outcomes import tell
 from csim.errors import ClassError
 from csim.records import AddClass, MergeClasses, RemoveClass, RenameClass
 

@@ -91,7 +91,7 @@ def settings(seed: int) -> Settings:
 
     The stream is short, so it is looked at more often, and learned from after fewer answers.
     """
-    return Settings(look=25, update_labels=5, update_steps=60, seed=seed)
+    return Settings(ask_every=25, update_labels=5, update_steps=60, seed=seed)
 
 
 class Narrator:

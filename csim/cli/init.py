@@ -41,7 +41,10 @@ def init(
             help="Images between the moment when a new model is due and the one when it takes over.",
         ),
     ] = 250,
-    keep: Annotated[int, typer.Option(parser=size_in_bytes, help="Room for pictures: 500MB, 2GB.")] = "2GB",  # type: ignore[assignment]
+    picture_room: Annotated[
+        int, typer.Option(parser=size_in_bytes, help="Disk space for kept pictures: 500MB, 2GB.")
+    ] = "2GB",  # type: ignore[assignment]
+    keep: Annotated[str | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was made as one JSON object.")] = False,
 ) -> None:
     """Make a stream folder and train its first model.
@@ -52,6 +55,8 @@ def init(
 
     Example: csim init birds --labelled photos/known --budget 20/1000
     """
+    if keep is not None:
+        raise InputError(f"--keep has a new name; write --picture-room {keep} instead")
     settings = _settings(preset, budget, changes_of(change or []))
     from csim.folder.layout import Config  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
     from csim.folder.make import make  # noqa: PLC0415
@@ -61,7 +66,7 @@ def init(
         raise InputError(f"{folder} must not exist yet, it does; give a new name, or go on with `csim run {folder}`")
     with console.status("reading images"):
         shape, images, names = _read(labelled, None if size is None else _pixels(size))
-    config = Config(settings, shape, retrain_lag, keep)
+    config = Config(settings, shape, retrain_lag, picture_room)
     columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("epochs,"), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=settings.epochs)
@@ -94,7 +99,7 @@ def _read(root: Path, size: tuple[int, int] | None) -> tuple[tuple[int, ...], li
     """Return the stream's shape, and the labelled images in it with their class names."""
     from csim.sources.arrival import Trouble  # noqa: PLC0415
     from csim.sources.decode import decode  # noqa: PLC0415
-    from csim.sources.folder import labelled_files  # noqa: PLC0415
+    from csim.sources.image_folder import labelled_files  # noqa: PLC0415
     from csim.sources.shape import common_shape  # noqa: PLC0415
 
     files = list(labelled_files(root))

@@ -55,11 +55,11 @@ def label(
 
 def _take(folder: Path, file: Path, as_json: bool) -> None:
     from csim.export.answers import read_answers  # noqa: PLC0415
-    from csim.folder.say import say  # noqa: PLC0415
+    from csim.folder.send import send  # noqa: PLC0415
 
     messages = read_answers(file)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-    outcomes = say(folder, messages, keys=[f"{digest} {place}" for place in range(len(messages))])
+    outcomes = send(folder, messages, keys=[f"{digest} {place}" for place in range(len(messages))])
     refused = [outcome.refusal for outcome in outcomes if outcome.refusal is not None]
     waiting = sum(not outcome.is_taken for outcome in outcomes)
     if as_json:
@@ -94,7 +94,7 @@ class Session:
 
     def hold(self) -> None:
         """Show one question after another until none is left or the person has had enough."""
-        from csim.folder.say import say  # noqa: PLC0415
+        from csim.folder.send import send  # noqa: PLC0415
 
         try:
             while question := self._next():
@@ -106,7 +106,7 @@ class Session:
         finally:
             if self._done:
                 with self._console.status("taking the answers"):
-                    outcomes = say(self._folder, [])
+                    outcomes = send(self._folder, [])
                 assert not outcomes
         if self._answered:
             self._console.print(
@@ -168,14 +168,14 @@ class Session:
             self._answered.append(question.id)
 
     def _split(self, question: QuestionRow) -> None:
-        from csim.folder.say import say  # noqa: PLC0415
+        from csim.folder.send import send  # noqa: PLC0415
 
         if len(question.members) < 2:
             self._console.print("It stands for itself alone and cannot be split.")
             self._done.discard(question.id)
             return
         with self._console.status("splitting"):
-            (outcome,) = say(self._folder, [Split(question.id)])
+            (outcome,) = send(self._folder, [Split(question.id)])
         if outcome.refusal:
             self._console.print(outcome.refusal, soft_wrap=True)
 

@@ -25,10 +25,10 @@ def status(
     Example: csim status birds
     """
     from csim.folder.reader import Reader  # noqa: PLC0415  # slow to load: `csim --help` need not wait
-    from csim.folder.status import look  # noqa: PLC0415
+    from csim.folder.status import read_status  # noqa: PLC0415
 
     with Reader(folder) as reader:
-        found = look(reader)
+        found = read_status(reader)
     if as_json:
         typer.echo(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from csim.cli.saying import tell
+from csim.cli.outcomes import tell
 from csim.errors import QuestionError
 from csim.records import Undo
 

@@ -38,10 +38,10 @@ class NetworkEncoder:
                 part[:] = self._body(inputs)[: len(part)].cpu().numpy()
         return vectors
 
-    def look(self, images: Images) -> Views:
+    def view(self, images: Images) -> Views:
         """Return vectors and features of images, at least one."""
         with torch.inference_mode():
-            seen = [self._body.look(inputs) for _, inputs in self._chunks(images)]
+            seen = [self._body.view(inputs) for _, inputs in self._chunks(images)]
         vectors, features = (torch.cat(part)[: len(images)].cpu().numpy() for part in zip(*seen, strict=True))
         return Views(vectors, features)
 
@@ -62,11 +62,11 @@ class CentredEncoder:
 
     def embed(self, images: Images) -> Floats:
         """Return one vector of unit length per image, (n, d)."""
-        return self.look(images).vectors if len(images) else np.zeros((0, self._body.size), np.float32)
+        return self.view(images).vectors if len(images) else np.zeros((0, self._body.size), np.float32)
 
-    def look(self, images: Images) -> Views:
+    def view(self, images: Images) -> Views:
         """Return vectors and features of images, at least one."""
-        vectors, features = self._body.look(torch.from_numpy(self._encoder.embed(images)))
+        vectors, features = self._body.view(torch.from_numpy(self._encoder.embed(images)))
         return Views(vectors.numpy(), features.numpy())
 
 

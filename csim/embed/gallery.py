@@ -16,7 +16,7 @@ _ROOM = 20_000  # images remembered; more are looked at anew
 class Seer(Encoder, Protocol):
     """An encoder that also tells what it saw on the way to the vectors."""
 
-    def look(self, images: Images) -> Views:
+    def view(self, images: Images) -> Views:
         """Return vectors and features of images, at least one."""
         ...
 
@@ -36,7 +36,7 @@ class Gallery:
         """Return vectors and features of items, at least one."""
         missing = [item for item in items if _key(item) not in self._seen]
         if missing:
-            seen = self._encoder.look(stack(missing))
+            seen = self._encoder.view(stack(missing))
             rows = zip(seen.vectors, seen.features, strict=True)
             self._seen.update(zip(map(_key, missing), rows, strict=True))
         vectors, features = (np.stack(part) for part in zip(*(self._seen[_key(item)] for item in items), strict=True))

@@ -84,7 +84,7 @@ class ConvBody(nn.Module):
         """Return one vector of unit length per image."""
         return self._vectors(self._maps(inputs))
 
-    def look(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def view(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the vectors, and the convolutions' own features averaged over a grid of 4×4, (n, f).
 
         The features are what the network saw before it decided what matters: training pulls the vectors of all
@@ -120,7 +120,7 @@ class CentredBody(nn.Module):
         """Return one vector of unit length per input."""
         return functional.normalize(inputs - self.mean, dim=1)
 
-    def look(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def view(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the vectors, and the inputs themselves as features: nothing has pulled them anywhere."""
         return self(inputs), inputs
 

@@ -20,7 +20,7 @@ from csim.export.rows import Follow
 from csim.export.whole import whole
 from csim.folder.reader import ItemRow, Reader
 from csim.sources.directory import SUFFIXES
-from csim.sources.picture import format_of
+from csim.sources.open_picture import format_of
 
 FIELDS = ("file", "item", "class", "decided_by", "position")
 _ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}

@@ -20,7 +20,7 @@ from csim.export.moment import at_one_moment
 from csim.export.rows import Follow
 from csim.export.whole import whole
 from csim.folder.reader import ItemRow, QuestionRow, Reader
-from csim.sources.picture import format_of
+from csim.sources.open_picture import format_of
 
 CHOICE, TEXT = "class", "new"  # the two controls of the config: a class there is, and one there is not
 _CONFIG = f"""<View>

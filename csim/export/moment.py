@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from csim.folder.database import told
+from csim.folder.database import translate_errors
 from csim.folder.reader import Reader
 
 
 @contextmanager
 def at_one_moment(reader: Reader) -> Iterator[None]:
     """Let all that is read inside the block be of one moment; the engine does not wait for it."""
-    with told(reader.connection):
+    with translate_errors(reader.connection):
         reader.connection.execute("BEGIN")  # the moment is that of the first query
         try:
             yield

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from csim.errors import FolderError
 from csim.folder.appear import appearing
-from csim.folder.database import open_for_reading, told
+from csim.folder.database import open_for_reading, translate_errors
 from csim.folder.layout import Layout
 
 _TRIES = 5
@@ -31,7 +31,7 @@ def _copy(source: Layout, target: Layout) -> bool:
     """Copy the database and its files; tell whether all files were still there."""
     theirs, ours = open_for_reading(source.database), sqlite3.connect(target.database)
     try:
-        with told(theirs):
+        with translate_errors(theirs):
             theirs.backup(ours)
         ours.execute("DELETE FROM outputs")  # the copy has written nothing anywhere yet
         ours.commit()

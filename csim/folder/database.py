@@ -60,7 +60,7 @@ def open_for_engine(path: Path) -> sqlite3.Connection:
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Do all inside the block or, if it fails, nothing."""
-    with told(connection):
+    with translate_errors(connection):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -85,7 +85,7 @@ def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def told(connection: sqlite3.Connection) -> Iterator[None]:
+def translate_errors(connection: sqlite3.Connection) -> Iterator[None]:
     """Say what is the matter when the database, or a file beside it, cannot do what it should."""
     try:
         yield
@@ -129,7 +129,7 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise FolderError(f"{path.parent} is not a stream folder: there is no {path.name}; make one with `csim init`")
     connection = _connect(f"file:{quote(str(path))}?mode={mode}")
-    with told(connection):
+    with translate_errors(connection):
         if (owner := _number(connection, "application_id")) != APPLICATION:
             raise FolderError(f"{path} was not made by csim (its number is {owner}); make a folder with `csim init`")
         if (found := _number(connection, "user_version")) > VERSION:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from csim.folder.database import told, transaction
-from csim.folder.words import Message, message_from_text, message_to_text
+from csim.folder.codec import Message, message_from_text, message_to_text
+from csim.folder.database import transaction, translate_errors
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class QueuedMessage:
     """A message that waits."""
 
     number: int
@@ -55,18 +55,18 @@ def post(
     return [int(number) for (number,) in found]
 
 
-def waiting(connection: sqlite3.Connection, position: int) -> list[Letter]:
+def waiting(connection: sqlite3.Connection, position: int) -> list[QueuedMessage]:
     """Return the messages that can be taken at a position, oldest first."""
-    with told(connection):
+    with translate_errors(connection):
         rows = connection.execute(
             "SELECT number, kind, body FROM inbox WHERE step IS NULL AND not_before <= ? ORDER BY not_before, number",
             (position,),
         ).fetchall()
-    return [Letter(number, message_from_text(kind, body)) for number, kind, body in rows]
+    return [QueuedMessage(number, message_from_text(kind, body)) for number, kind, body in rows]
 
 
 def outcome(connection: sqlite3.Connection, number: int) -> tuple[bool, str | None]:
     """Return whether a message was taken, and why it was refused if it was."""
-    with told(connection):
+    with translate_errors(connection):
         step, refusal = connection.execute("SELECT step, refusal FROM inbox WHERE number = ?", (number,)).fetchone()
     return step is not None, refusal

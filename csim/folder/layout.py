@@ -68,20 +68,20 @@ class Config:
     retrain_lag
         Images between the moment when a new model is due and the one when it takes over. Raising it gives training more
         time, so that the stream need not wait for it, and lets the old model decide about more images.
-    keep_bytes
+    picture_room
         Room for pictures. Raising it keeps more of the images that people have labelled.
     """
 
     settings: Settings
     image_shape: tuple[int, ...]
     retrain_lag: int = 250
-    keep_bytes: int = 2_000_000_000
+    picture_room: int = 2_000_000_000
 
     def __post_init__(self) -> None:
         if self.retrain_lag < 0:
             raise SettingsError(f"retrain_lag must be 0 images or more, got {self.retrain_lag}")
-        if self.keep_bytes < 0:
-            raise SettingsError(f"keep_bytes must be 0 or more, got {self.keep_bytes}")
+        if self.picture_room < 0:
+            raise SettingsError(f"picture_room must be 0 or more, got {self.picture_room}")
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write it to a new database."""
@@ -89,7 +89,7 @@ class Config:
             "settings": self.settings.to_dict(),
             "image_shape": self.image_shape,
             "retrain_lag": self.retrain_lag,
-            "keep_bytes": self.keep_bytes,
+            "picture_room": self.picture_room,
         }
         rows = [(name, json.dumps(value)) for name, value in values.items()]
         connection.executemany("INSERT INTO config VALUES (?, ?)", rows)
@@ -102,5 +102,5 @@ class Config:
             Settings.from_dict(values["settings"]),
             tuple(values["image_shape"]),
             values["retrain_lag"],
-            values["keep_bytes"],
+            values["picture_room"],
         )

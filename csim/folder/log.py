@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import csim.records as r
+from csim.folder.codec import event_to_text
 from csim.folder.database import insert_many
-from csim.folder.words import event_to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def _fill(
     *added, due = engine.warm_up(items, names)
     assert isinstance(due, r.TrainingDue)
     start = time.monotonic()
-    model = parts.refit.train(due.job, None, progress)
+    model = parts.trainer.train(due.job, None, progress)
     seconds = time.monotonic() - start
     checkpoint.write(layout.model(model.version), checkpoint.model_state(model))
     events = [*added, *engine.install(model)]
@@ -66,5 +66,5 @@ def _fill(
         class_ids = [engine.dialogue.class_id(name) for name in names]
         add_labelled(connection, items, class_ids, [arrival.kept for arrival in arrivals])
         step = write(connection, Step("warm-up", 0, None, events))
-    snapshots.save(connection, layout, engine, step, config.keep_bytes)
+    snapshots.save(connection, layout, engine, step, config.picture_room)
     connection.close()

@@ -19,7 +19,7 @@ from csim.records import Item
 _MANY = 10_000  # values that a statement of SQLite takes with ease
 
 
-def let_go(connection: sqlite3.Connection, engine: Engine, keep_bytes: int) -> None:
+def let_go(connection: sqlite3.Connection, engine: Engine, picture_room: int) -> None:
     """Drop the pictures that nobody needs, inside a transaction."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")
@@ -31,9 +31,9 @@ def let_go(connection: sqlite3.Connection, engine: Engine, keep_bytes: int) -> N
         " AND id NOT IN held AND place NOT IN (SELECT representative FROM questions)"
     )
     _drop_orphans(connection)
-    surplus = _size(connection) - keep_bytes
+    surplus = _size(connection) - picture_room
     while surplus > 0 and _drop_oldest(connection):
-        surplus = _size(connection) - keep_bytes
+        surplus = _size(connection) - picture_room
 
 
 def _held(engine: Engine) -> Iterator[Item]:

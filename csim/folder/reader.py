@@ -12,10 +12,10 @@ import numpy as np
 
 import csim.records as r
 from csim.errors import InputError, QuestionError
-from csim.folder.database import one_moment, open_for_reading, told
+from csim.folder.codec import event_from_text
+from csim.folder.database import one_moment, open_for_reading, translate_errors
 from csim.folder.layout import Config, Layout
 from csim.folder.lines import Line, lines
-from csim.folder.words import event_from_text
 from csim.sources.arrival import Arrival, Decoded
 from csim.sources.decode import decode
 
@@ -71,7 +71,7 @@ class Reader:
     def __init__(self, root: Path) -> None:
         self.layout = Layout(root)
         self.connection = open_for_reading(self.layout.database)
-        with told(self.connection):
+        with translate_errors(self.connection):
             self.config = Config.read(self.connection)
 
     def __enter__(self) -> Reader:
@@ -160,7 +160,7 @@ class Reader:
             " i.picture IS NOT NULL FROM items i LEFT JOIN classes c ON c.id = i.class_id"
             " LEFT JOIN classes t ON t.id = c.today "
         )
-        with told(self.connection):
+        with translate_errors(self.connection):
             for place, own, name, score, is_accepted, is_told, question_id, model, has in self.connection.execute(
                 query + which, values
             ):
@@ -171,7 +171,7 @@ class Reader:
 
     def rows(self, query: str, *values: object) -> list[Any]:
         """Return what a query finds."""
-        with told(self.connection):
+        with translate_errors(self.connection):
             return self.connection.execute(query, values).fetchall()
 
     def value(self, query: str, *values: object) -> Any:  # noqa: ANN401

@@ -10,9 +10,9 @@ import numpy as np
 import csim.records as r
 from csim.engine import Engine
 from csim.errors import FolderError
+from csim.folder.codec import event_to_text, message_from_text
 from csim.folder.layout import Config, Layout
-from csim.folder.trainer import read_model
-from csim.folder.words import event_to_text, message_from_text
+from csim.folder.trainer_process import read_model
 
 
 def replay(connection: sqlite3.Connection, layout: Layout, engine: Engine, after: int) -> tuple[int, tuple[str, int]]:

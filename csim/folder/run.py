@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from csim.folder.stream import BATCH, Stream
 from csim.sources.arrival import Arrival, Decoded, Source, Trouble
-from csim.sources.decoding import decoded
+from csim.sources.prefetch import decoded
 
 
 @dataclass

@@ -7,7 +7,7 @@ at the place that is its position, a labelled image of the warm-up at a negative
 from __future__ import annotations
 
 APPLICATION = 0x6373696D  # "csim": a database that has another number is somebody else's
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE config (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -99,4 +99,12 @@ CREATE TABLE troubles (id TEXT PRIMARY KEY, kind TEXT NOT NULL, reason TEXT NOT 
 CREATE TABLE outputs (path TEXT PRIMARY KEY, step INTEGER NOT NULL, size INTEGER NOT NULL) STRICT;
 """
 
-MIGRATIONS: dict[int, str] = {}  # from a version to the next
+# From a version to the next.
+MIGRATIONS: dict[int, str] = {
+    # Setting and option names: look → ask_every, keep_bytes → picture_room.
+    1: """
+UPDATE config SET value = json_remove(json_set(value, '$.ask_every', value -> '$.look'), '$.look')
+  WHERE name = 'settings';
+UPDATE config SET name = 'picture_room' WHERE name = 'keep_bytes'
+""",
+}

@@ -13,12 +13,12 @@ from csim.errors import CheckpointError, FolderError
 from csim.folder.database import transaction
 from csim.folder.layout import Layout
 from csim.folder.pictures import let_go
-from csim.folder.trainer import read_model
+from csim.folder.trainer_process import read_model
 
 _KEPT = 2
 
 
-def save(connection: sqlite3.Connection, layout: Layout, engine: Engine, step: int, keep_bytes: int) -> None:
+def save(connection: sqlite3.Connection, layout: Layout, engine: Engine, step: int, picture_room: int) -> None:
     """Write what the engine knows after a step, and drop what is no longer needed for a restart."""
     assert engine.model is not None
     state = checkpoint.engine_state(engine) | {"model": engine.model.version}
@@ -31,7 +31,7 @@ def save(connection: sqlite3.Connection, layout: Layout, engine: Engine, step: i
         )
         oldest = connection.execute("SELECT min(step) FROM snapshots").fetchone()
         connection.execute("UPDATE steps SET pixels = NULL WHERE step <= ? AND pixels IS NOT NULL", oldest)
-        let_go(connection, engine, keep_bytes)
+        let_go(connection, engine, picture_room)
     sweep(connection, layout, is_start=False)
 
 

@@ -35,7 +35,7 @@ class Status:
     bytes: int  # of the whole folder
 
 
-def look(reader: Reader) -> Status:
+def read_status(reader: Reader) -> Status:
     """Return how a stream is doing."""
     layout = reader.layout
     return Status(

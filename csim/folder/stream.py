@@ -19,13 +19,13 @@ from csim.build import build
 from csim.checkpoint import checksum
 from csim.errors import CsimError, FolderError
 from csim.folder import inbox, snapshots
-from csim.folder.database import check, open_for_engine, told, transaction
+from csim.folder.codec import Message
+from csim.folder.database import check, open_for_engine, transaction, translate_errors
 from csim.folder.layout import Config, Layout
 from csim.folder.lock import Lock
 from csim.folder.log import Step, write
 from csim.folder.replay import replay
-from csim.folder.trainer import Trainer, read_model, write_job
-from csim.folder.words import Message
+from csim.folder.trainer_process import TrainerProcess, read_model, write_job
 from csim.sources.arrival import Decoded, Trouble
 
 BATCH = 512  # images per transaction: more cost less, and let messages wait longer
@@ -50,7 +50,7 @@ class Stream:
         check(self.layout.database)
         self._lock = Lock(self.layout.lock)
         self._is_live, self._trains = is_live, trains
-        self._trainer = Trainer(self.layout)
+        self._trainer = TrainerProcess(self.layout)
         self._troubles: list[Trouble] = []
         self._is_ahead = False  # the engine knows what is not yet written
         self._threads = threadpool_limits(limits=1)  # the same sums when a step is done again
@@ -85,7 +85,7 @@ class Stream:
     def known(self, item_ids: Sequence[str]) -> set[str]:
         """Return those ids whose images have been taken; one that could not be read may have been mended."""
         query = f"SELECT id FROM items WHERE id IN ({', '.join('?' * len(item_ids))})"  # noqa: S608
-        with told(self._connection):
+        with translate_errors(self._connection):
             return {item_id for (item_id,) in self._connection.execute(query, item_ids)}
 
     def scores(self, images: r.Images) -> r.Floats:
@@ -130,7 +130,7 @@ class Stream:
             self._release()
 
     def _restore(self) -> None:
-        with told(self._connection):
+        with translate_errors(self._connection):
             self.config = Config.read(self._connection)
             snapshots.sweep(self._connection, self.layout, is_start=True)
             self._engine = build(self.config.settings).engine
@@ -176,7 +176,7 @@ class Stream:
     def _room(self) -> int:
         """Return how many images may come before the next border: of a batch, a message or a new model."""
         query = "SELECT min(not_before) FROM inbox WHERE step IS NULL AND not_before > ?"
-        with told(self._connection):
+        with translate_errors(self._connection):
             (due,) = self._connection.execute(query, (self.position,)).fetchone()
         borders = [self.position + BATCH - self.position % BATCH, due, self._switch_at]
         return int(min(border for border in borders if border is not None)) - self.position
@@ -221,7 +221,7 @@ class Stream:
         """Write a step; files first, then everything else at once."""
         due = [event for event in step.events if isinstance(event, r.TrainingDue)]
         base = None if self._engine.model is None else self._engine.model.version
-        with told(self._connection):
+        with translate_errors(self._connection):
             for event in due:
                 write_job(self.layout, event.job, base, self.config.settings)
         with transaction(self._connection):
@@ -255,7 +255,7 @@ class Stream:
 
     def _save(self) -> None:
         start = time.monotonic()
-        with told(self._connection):
-            snapshots.save(self._connection, self.layout, self._engine, self._step, self.config.keep_bytes)
+        with translate_errors(self._connection):
+            snapshots.save(self._connection, self.layout, self._engine, self._step, self.config.picture_room)
         self._saved, self._since = self._step, time.monotonic()
         self._cost = self._since - start

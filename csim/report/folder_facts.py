@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from csim.folder.reader import Reader
-from csim.folder.status import Status, look
+from csim.folder.status import Status, read_status
 from csim.records import ClassId, Ints
 from csim.report.timeline import Course
 
@@ -112,7 +112,7 @@ def at_one_moment(reader: Reader) -> Iterator[None]:
 
 def gather(reader: Reader) -> Facts:
     """Return what there is to tell."""
-    status = look(reader)
+    status = read_status(reader)
     parts = max(1, min(_PARTS, status.position // _LEAST))
     arrived, rejected = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
     counts: dict[ClassId | None, Ints] = {}

@@ -16,7 +16,7 @@ from csim.metrics.truth import Truth
 from csim.records import ClassId, Item, ItemId, QuestionId
 from csim.report.gallery import LARGE, SMALL, Card
 from csim.sources.arrival import Trouble
-from csim.sources.picture import open_picture
+from csim.sources.open_picture import open_picture
 
 _MOST_MEMBERS = 14  # shown of one group, beside its representative: three rows of a card
 _EXAMPLES = 6  # shown of a class that a person has named, and as many that the program has

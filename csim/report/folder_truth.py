@@ -12,7 +12,7 @@ import numpy as np
 
 from csim.ask.catalogue import clean_name
 from csim.errors import InputError
-from csim.folder.database import told
+from csim.folder.database import translate_errors
 from csim.folder.reader import Reader
 from csim.metrics.truth import Truth
 from csim.records import Ints, ItemId, QuestionId
@@ -130,5 +130,5 @@ def _strangers(reader: Reader, truth: Truth) -> tuple[dict[QuestionId, int], int
 
 def _rows(reader: Reader, query: str) -> Iterator[tuple[Any, ...]]:
     """Yield what a query finds, row by row: all at once might not fit."""
-    with told(reader.connection):
+    with translate_errors(reader.connection):
         yield from reader.connection.execute(query)

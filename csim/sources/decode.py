@@ -17,8 +17,8 @@ from csim.records import Images
 from csim.sources.arrays import check_images
 from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.files import read_file
-from csim.sources.picture import format_of, open_picture
-from csim.sources.pixels import MOST_KEPT, encode, least_side, to_array
+from csim.sources.open_picture import format_of, open_picture
+from csim.sources.resize import MOST_KEPT, encode, least_side, to_array
 
 
 def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:

@@ -11,9 +11,9 @@ import numpy as np
 
 from csim.errors import InputError
 from csim.records import Images
-from csim.sources import folder
+from csim.sources import image_folder
 from csim.sources.arrays import check_images
-from csim.sources.picture import make_plain
+from csim.sources.open_picture import make_plain
 
 
 def take_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[Images, list[str]]:
@@ -28,7 +28,7 @@ def take_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[I
         One class name per image; numbers become text.
     """
     if isinstance(source, str | Path):
-        batch, labels = folder.read_labelled(source)
+        batch, labels = image_folder.read_labelled(source)
         images = check_images(batch)
     elif names is None:
         images, labels = _from_pairs(source)
@@ -47,7 +47,7 @@ def take_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[I
 def take_images(source: object, shape: Sequence[int]) -> Images:
     """Return images of a stream, whatever their labels: an array, a folder, a `Dataset` or a `DataLoader`."""
     if isinstance(source, str | Path):
-        return check_images(folder.read_images(source), shape)
+        return check_images(image_folder.read_images(source), shape)
     if _is_data_set(source):
         return check_images(_from_pairs(source)[0], shape)
     return check_images(source, shape)

@@ -9,7 +9,7 @@ from csim.errors import InputError
 from csim.sources.arrays import SMALLEST
 from csim.sources.arrival import Arrival, Trouble
 from csim.sources.files import read_file
-from csim.sources.picture import open_picture
+from csim.sources.open_picture import open_picture
 
 
 def common_shape(arrivals: Iterable[Arrival], size: tuple[int, int] | None, *, largest: int) -> tuple[int, ...]:

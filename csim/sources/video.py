@@ -17,7 +17,7 @@ from csim.errors import InputError, SettingsError
 from csim.sources.arrival import Arrival, Trouble
 from csim.sources.files import trouble_of
 from csim.sources.names import text_of
-from csim.sources.picture import MOST_PIXELS
+from csim.sources.open_picture import MOST_PIXELS
 
 SUFFIXES = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg")
 

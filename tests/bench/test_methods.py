@@ -12,7 +12,7 @@ from csim.settings import Settings
 
 SMALL = {
     **{"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 2, "update_steps": 5},
-    **{"look": 20, "buffer_size": 20, "update_size": 5},
+    **{"ask_every": 20, "buffer_size": 20, "update_size": 5},
 }
 
 

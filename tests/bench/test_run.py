@@ -19,7 +19,7 @@ from csim.metrics.labels import final
 from csim.records import Accepted, Asked, ClassAdded, Labelled, Rejected, Retrained
 from csim.settings import Settings
 
-SETTINGS = Settings(look=30, budget=0.1, epochs=5, update_steps=40, hidden_units=64, embedding_size=64)
+SETTINGS = Settings(ask_every=30, budget=0.1, epochs=5, update_steps=40, hidden_units=64, embedding_size=64)
 
 
 @pytest.fixture(scope="module")

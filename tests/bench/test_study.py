@@ -26,7 +26,7 @@ OURS = Case(
     "default",
     "digits",
     thin=6,
-    changes={"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 1, "update_steps": 5, "look": 20},
+    changes={"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 1, "update_steps": 5, "ask_every": 20},
 )
 
 

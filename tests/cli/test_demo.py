@@ -63,7 +63,7 @@ def test_the_report_and_the_last_line_tell_the_same_figures(done):
     for name in ("accuracy", "labels_percent", "purity", "m_new", "f_new"):
         assert f"{done.figures[name]:.1f}\u00a0%" in words
     assert "csim demo --seed 0" in words
-    assert {"look", "update_labels", "update_steps"} <= set(words)
+    assert {"ask_every", "update_labels", "update_steps"} <= set(words)
 
 
 @pytest.mark.slow

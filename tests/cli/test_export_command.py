@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from csim.cli.export import export
 from csim.export.label_studio import labelling_config
 from csim.folder.reader import Reader
-from csim.sources.folder import read_labelled
+from csim.sources.image_folder import read_labelled
 
 app = typer.Typer()
 app.add_typer(export, name="export")

@@ -55,7 +55,7 @@ def folder(fresh, tmp_path):
     return copy
 
 
-SETS = [word for name in ("epochs", "hidden_units", "embedding_size", "recent", "look", "channels", "update_steps")
+SETS = [word for name in ("epochs", "hidden_units", "embedding_size", "recent", "ask_every", "channels", "update_steps")
         for word in ("--set", f"{name}={getattr(SETTINGS, name)}")]  # fmt: skip
 
 
@@ -81,7 +81,9 @@ def test_init_refuses_a_folder_that_is_there(photos, folder):
         (["--size", "4"], "at least 8×8"),
         (["--preset", "fast"], "default or paper"),
         (["--budget", "2"], "between 0 and 1"),
-        (["--keep", "lots"], "as 500MB or 2GB"),
+        (["--picture-room", "lots"], "as 500MB or 2GB"),
+        (["--keep", "2GB"], "--picture-room 2GB"),
+        (["--set", "look=20"], "ask_every"),
         (["--set", "no_such=1"], "no setting is called"),
         (["--set", "epochs=-1"], "epochs"),
         (["--retrain-lag", "-1"], "--retrain-lag"),

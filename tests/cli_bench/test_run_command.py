@@ -27,7 +27,7 @@ from csim.metrics.figures import summarise
 
 SMALL = {
     **{"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 2, "update_steps": 5},
-    **{"look": 20, "buffer_size": 20, "update_size": 5},
+    **{"ask_every": 20, "buffer_size": 20, "update_size": 5},
 }
 PERCENTS = ("accuracy", "accuracy_at_arrival", "accuracy_unasked", "labels_percent", "m_new", "f_new")
 OTHERS = ("forgetting", "seconds_training", "images_per_second", "peak_memory_mb", "classes_learned")
@@ -89,7 +89,7 @@ def test_the_last_line_tells_the_figures_of_the_run(bench_run, tmp_path):
 
 
 def test_several_seeds_give_means_and_each_run(bench_run, tmp_path):
-    words = ["random", "digits", "--thin", 6, *settings(look=50), "--out", tmp_path, "--json", "--jobs", 1]
+    words = ["random", "digits", "--thin", 6, *settings(ask_every=50), "--out", tmp_path, "--json", "--jobs", 1]
     told = last_line(bench_run(*words, "--seed", 0, "--seed", 1, "--seed", 0, "--seed", 3))
     assert [each["seed"] for each in told["runs"]] == [0, 1, 3]
     for name in PERCENTS + OTHERS:
@@ -290,7 +290,7 @@ def read_some(terminal):
         return ""
 
 
-KILLED = ["default", "digits", "--set", "look=50", "--set", "epochs=4"]
+KILLED = ["default", "digits", "--set", "ask_every=50", "--set", "epochs=4"]
 SEEDS = ["--seed", 0, "--seed", 1]
 
 

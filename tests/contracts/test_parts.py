@@ -18,7 +18,7 @@ from csim.embed.encoder import NetworkEncoder
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal
 from csim.embed.network import ConvBody
-from csim.embed.training import seeded
+from csim.embed.network_trainer import seeded
 from csim.errors import NotFittedError
 from csim.records import Model
 from csim.store.class_store import ClassStore
@@ -197,10 +197,10 @@ def test_embedding_twice_gives_the_same(make):
 @each(ENCODERS)
 def test_a_look_shows_the_vectors_that_embedding_gives(make):
     encoder = make()
-    views = encoder.look(IMAGES)
+    views = encoder.view(IMAGES)
     assert views.vectors == pytest.approx(encoder.embed(IMAGES), abs=1e-6)
     assert len(views.features) == 12
-    assert (encoder.look(IMAGES).features == views.features).all()
+    assert (encoder.view(IMAGES).features == views.features).all()
 
 
 @each(ENCODERS)

@@ -19,7 +19,7 @@ class Places:
     def embed(self, images):
         return images.reshape(len(images), -1).view(np.float32)  # (n, d)
 
-    def look(self, images):
+    def view(self, images):
         places = self.embed(images)
         return Views(places, places.copy())
 

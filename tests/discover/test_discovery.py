@@ -27,7 +27,7 @@ class Shades:
         half = images.shape[2] // 2
         return np.stack([images[:, :, :half].mean((1, 2)), images[:, :, half:].mean((1, 2))], axis=1) / 255
 
-    def look(self, images):
+    def view(self, images):
         return Views(self.embed(images), self.embed(images))
 
 

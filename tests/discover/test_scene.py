@@ -15,9 +15,9 @@ class Counting(Places):
 
     count = 0
 
-    def look(self, images):
+    def view(self, images):
         self.count += len(images)
-        return super().look(images)
+        return super().view(images)
 
 
 class Untouched:

@@ -9,7 +9,7 @@ from csim.embed import encoder as encoder_module
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.encoder import CentredEncoder, CheckedEncoder, NetworkEncoder, to_inputs
 from csim.embed.network import CentredBody, ConvBody, OpenWorldNetwork
-from csim.embed.training import seeded
+from csim.embed.network_trainer import seeded
 from csim.errors import InputError
 from csim.records import Model
 from csim.settings import Settings
@@ -55,20 +55,20 @@ def test_inputs_are_the_pixels_from_0_to_1_with_channels_first(shape):
 
 def test_chunks_do_not_change_vectors_and_features(monkeypatch):
     images = draw_images(23)
-    whole, seen = make_encoder().embed(images), make_encoder().look(images)
+    whole, seen = make_encoder().embed(images), make_encoder().view(images)
     monkeypatch.setattr(encoder_module, "_CHUNK", 4)
     assert make_encoder().embed(images) == pytest.approx(whole, abs=1e-6)
-    assert make_encoder().look(images).vectors == pytest.approx(whole, abs=1e-6)
-    assert make_encoder().look(images).features == pytest.approx(seen.features, abs=1e-6)
+    assert make_encoder().view(images).vectors == pytest.approx(whole, abs=1e-6)
+    assert make_encoder().view(images).features == pytest.approx(seen.features, abs=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (28, 28), (12, 12, 3)])
 def test_an_image_looks_the_same_to_the_last_bit_in_whatever_company(shape):
     encoder = NetworkEncoder(build.make_body(Settings(), shape), CPU)
     images = np.random.default_rng(0).integers(0, 256, (300, *shape), np.uint8)
-    whole = encoder.look(images)
+    whole = encoder.view(images)
     for start, count in [(0, 1), (9, 1), (4, 2), (5, 3), (0, 4), (7, 31), (20, 257), (0, 259)]:
-        part = encoder.look(images[start : start + count])
+        part = encoder.view(images[start : start + count])
         assert len(part.vectors) == len(part.features) == count
         assert (part.vectors == whole.vectors[start : start + count]).all()
         assert (part.features == whole.features[start : start + count]).all()
@@ -90,10 +90,10 @@ def make_foreign(encoder, mean=(0.0, 0.0)):
 @pytest.mark.parametrize("shape", [(8, 8), (16, 12, 3)])
 def test_a_look_shows_the_same_vectors_and_the_features_that_the_body_saw(shape):
     images, encoder = draw_images(6, shape), make_encoder(shape)
-    views = encoder.look(images)
+    views = encoder.view(images)
     assert views.vectors == pytest.approx(encoder.embed(images), abs=1e-6)
     with seeded(0), torch.inference_mode():
-        expected = make_body(shape).eval().look(to_inputs(images, CPU))[1].numpy()
+        expected = make_body(shape).eval().view(to_inputs(images, CPU))[1].numpy()
     assert views.features == pytest.approx(expected, abs=1e-6)
     assert views.features.dtype == np.float32
     assert views.features.shape == (6, 3 * 4 * 4)
@@ -101,7 +101,7 @@ def test_a_look_shows_the_same_vectors_and_the_features_that_the_body_saw(shape)
 
 def test_a_foreign_encoders_features_are_what_it_returned():
     images = draw_images(4)
-    views = make_foreign(Shades(), (120.0, 70.0)).look(images)
+    views = make_foreign(Shades(), (120.0, 70.0)).view(images)
     assert views.features == pytest.approx(Shades().embed(images), rel=1e-6)
     assert (views.vectors == make_foreign(Shades(), (120.0, 70.0)).embed(images)).all()
 
@@ -191,7 +191,7 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-6)
     opened = backbone.open(model_of(network, shape))
     assert opened.embed(images) == pytest.approx(expected, abs=1e-6)
-    assert opened.look(images).features == pytest.approx(backbone.encoder(network).look(images).features, abs=1e-6)
+    assert opened.view(images).features == pytest.approx(backbone.encoder(network).view(images).features, abs=1e-6)
 
 
 def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean():

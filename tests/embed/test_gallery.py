@@ -17,7 +17,7 @@ class Counting:
         self.embedded += images[:, 0, 0].tolist()
         return self._see(images).vectors
 
-    def look(self, images):
+    def view(self, images):
         self.looked += images[:, 0, 0].tolist()
         return self._see(images)
 
@@ -39,7 +39,7 @@ def test_items_are_seen_as_the_encoder_sees_them_in_their_order(make_item):
     items = make_items(make_item, [4, 1, 3])
     gallery.views(items[:2])
     views = gallery.views(items[::-1])
-    expected = Counting().look(np.stack([item.image for item in items[::-1]]))
+    expected = Counting().view(np.stack([item.image for item in items[::-1]]))
     assert (views.vectors == expected.vectors).all()
     assert (views.features == expected.features).all()
 
@@ -108,10 +108,10 @@ def test_an_error_of_the_encoder_leaves_nothing_half_remembered(make_item):
     class Failing(Counting):
         is_well = False
 
-        def look(self, images):
+        def view(self, images):
             if not self.is_well:
                 raise RuntimeError("out of memory")
-            return super().look(images)
+            return super().view(images)
 
     encoder = Failing()
     gallery, items = Gallery(encoder), make_items(make_item, [1, 2])

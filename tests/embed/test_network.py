@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional
 
 from csim.embed.network import CentredBody, ConvBody, OneVsRest, OpenWorldNetwork, pick_device
-from csim.embed.training import seeded
+from csim.embed.network_trainer import seeded
 from csim.errors import SettingsError
 
 
@@ -76,7 +76,7 @@ def test_the_body_computes_what_the_paper_draws(shape, conv_layers, kernel):
 def test_features_are_the_maps_averaged_over_a_grid_of_at_most_four_by_four(shape, conv_layers):
     body, inputs = make_body(shape, conv_layers), draw_inputs(shape)
     maps, expected = written_out(body, inputs, conv_layers, kernel=5)
-    vectors, features = body.look(inputs)
+    vectors, features = body.view(inputs)
     assert torch.allclose(vectors, expected, atol=1e-5)
     _, channels, height, width = maps.shape
     rows, columns = min(4, height), min(4, width)
@@ -115,7 +115,7 @@ def test_a_trained_body_with_batch_norm_sees_an_image_alone_as_in_company():
     with torch.no_grad():
         together, alone = body(inputs), torch.cat([body(one[None]) for one in inputs])
         assert torch.allclose(together, alone, atol=1e-5)
-        assert torch.allclose(body.look(inputs)[0], together, atol=1e-6)
+        assert torch.allclose(body.view(inputs)[0], together, atol=1e-6)
 
 
 def test_images_that_are_alike_but_for_one_pixel_get_different_vectors():
@@ -136,7 +136,7 @@ def test_a_foreign_encoders_vectors_are_seen_from_their_mean_at_unit_length():
 
 def test_a_foreign_encoders_features_are_its_own_vectors():
     inputs = torch.tensor([[4.0, 5.0], [1.0, -2.0]])
-    vectors, features = CentredBody(torch.tensor([1.0, 1.0])).look(inputs)
+    vectors, features = CentredBody(torch.tensor([1.0, 1.0])).view(inputs)
     assert torch.allclose(vectors, torch.tensor([[0.6, 0.8], [0.0, -1.0]]))
     assert torch.equal(features, inputs)
 

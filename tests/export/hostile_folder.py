@@ -16,7 +16,7 @@ from PIL import Image
 from csim.folder.layout import Config, Layout
 from csim.folder.make import make
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.folder.stream import Stream
 from csim.records import Correct, Named, Skip, Undo
 from csim.settings import Settings
@@ -91,7 +91,7 @@ def lived():
     with Reader(root) as reader:
         asked = reader.questions()
     answers = [Named(question.id, truth(question.representative)) for question in asked[:-3]]
-    say(root, [*answers, Skip(asked[-3].id), Undo(answers[0].question_id), Correct(answers[1].question_id, "@crane")])
+    send(root, [*answers, Skip(asked[-3].id), Undo(answers[0].question_id), Correct(answers[1].question_id, "@crane")])
     with Stream(root) as stream:
         stream.take(images[_FIRST:])
         stream.finish()

@@ -13,7 +13,7 @@ from csim.errors import InputError
 from csim.export.image_folder import Copied, write_images
 from csim.export.labels import labels
 from csim.folder.reader import Reader
-from csim.sources.folder import read_labelled
+from csim.sources.image_folder import read_labelled
 
 
 def table(root):

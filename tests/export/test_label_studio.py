@@ -13,7 +13,7 @@ from csim.errors import InputError
 from csim.export.answers import read_answers
 from csim.export.label_studio import labelling_config, write_tasks
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.records import Named
 
 DOCS = Path(__file__).parents[2] / "docs/export.md"
@@ -126,7 +126,7 @@ def test_what_people_answer_there_comes_back_and_is_taken(folder, tmp_path):
     (tmp_path / "export.json").write_text(json.dumps(tasks))
     answers = read_answers(tmp_path / "export.json")
     assert answers == expected
-    assert {outcome.refusal for outcome in say(folder, answers)} == {None}
+    assert {outcome.refusal for outcome in send(folder, answers)} == {None}
     with Reader(folder) as reader:
         assert reader.questions() == []
         for answer in answers:

@@ -9,7 +9,7 @@ from export.hostile_folder import IDS, change
 from csim.errors import InputError
 from csim.export.labels import FIELDS, labels, write_labels
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.records import Labelled, MergeClasses, RemoveClass, Undone
 
 
@@ -80,7 +80,7 @@ def test_the_warm_up_comes_if_asked_for(reader):
 def test_a_merged_class_has_one_name_and_a_removed_one_none(folder):
     with Reader(folder) as reader:
         ids = {own.name: own.id for own in reader.classes()}
-        say(folder, [MergeClasses(ids["@crane"], ids[".."]), RemoveClass(ids["grey heron"])])
+        send(folder, [MergeClasses(ids["@crane"], ids[".."]), RemoveClass(ids["grey heron"])])
         rows = list(labels(reader, warm_up=True))
     assert {row["class"] for row in rows} & {"@crane", "grey heron"} == set()
     assert {row["decided_by"] for row in rows if row["class"] is None} == {"none"}

@@ -20,7 +20,7 @@ from csim.export.model import write_model
 from csim.export.moment import at_one_moment
 from csim.export.predictions import write_predictions
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.records import Named
 
 ENGINE = """
@@ -116,7 +116,7 @@ def test_what_is_read_inside_a_moment_is_of_that_moment(folder):
         question = reader.questions()[0]
         with at_one_moment(reader):
             before = [item for _, item in zip(range(300), reader.items(), strict=False)]
-            (outcome,) = say(folder, [Named(question.id, "a class that was not there")])
+            (outcome,) = send(folder, [Named(question.id, "a class that was not there")])
             assert outcome.is_taken  # the engine did not wait for the reader
             assert list(reader.items())[:300] == before
             assert reader.question(question.id).status == "open"

@@ -19,7 +19,7 @@ from csim.errors import CheckpointError, InputError
 from csim.export.model import _payload, write_model
 from csim.folder.layout import Layout
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.records import MergeClasses, Model, RemoveClass
 from csim.settings import Settings
 
@@ -124,7 +124,7 @@ def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, 
 def test_classes_that_were_merged_or_removed_keep_their_columns(folder, tmp_path):
     before, _ = exported(folder, tmp_path / "before")
     first, second, third = (column["class_id"] for column in before["columns"][:3])
-    say(folder, [MergeClasses(second, first), RemoveClass(third)])
+    send(folder, [MergeClasses(second, first), RemoveClass(third)])
     after, arrays = exported(folder, tmp_path / "after")
     assert [column["class_id"] for column in after["columns"][:3]] == [first, first, None]
     assert after["columns"][1]["name"] == before["columns"][0]["name"]

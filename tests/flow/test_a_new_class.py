@@ -30,7 +30,7 @@ def shapes(kind: str, count: int, seed: int) -> np.ndarray:
     return images
 
 
-SETTINGS = Settings(recent=200, look=40, epochs=8, update_steps=40, channels=8, hidden_units=64, embedding_size=32)
+SETTINGS = Settings(recent=200, ask_every=40, epochs=8, update_steps=40, channels=8, hidden_units=64, embedding_size=32)
 
 
 def knows_bars_and_boxes(settings=SETTINGS) -> StreamClassifier:
@@ -105,7 +105,7 @@ def mixed_digits(**counts) -> tuple[np.ndarray, list[str]]:
 
 
 def knows_three_digits(**changes) -> StreamClassifier:
-    settings = Settings(recent=400, look=400, hidden_units=64, embedding_size=64, **changes)
+    settings = Settings(recent=400, ask_every=400, hidden_units=64, embedding_size=64, **changes)
     return StreamClassifier(settings).fit(digit_stream().warm_up, digit_stream().warm_up_names)
 
 

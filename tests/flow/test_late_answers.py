@@ -21,7 +21,7 @@ def blots(corner: int, count: int, seed: int) -> np.ndarray:
 
 def watching(**changes) -> StreamClassifier:
     """Return a classifier that knows blots in two corners and has been shown a third; questions are open."""
-    settings = {"recent": 200, "look": 20, "epochs": 8, "update_steps": 30, "channels": 4, "hidden_units": 32}
+    settings = {"recent": 200, "ask_every": 20, "epochs": 8, "update_steps": 30, "channels": 4, "hidden_units": 32}
     clf = StreamClassifier(Settings(**settings | changes, embedding_size=16))
     clf.fit(np.concatenate([blots(0, 40, 1), blots(1, 40, 2)]), ["first"] * 40 + ["second"] * 40)
     clf.observe(blots(3, 20, 3))

@@ -11,7 +11,7 @@ from csim.settings import Settings
 
 RECENT, LOOK = 130, 40  # so that an image's time is up between two looks
 
-QUICK = SMALL | {"recent": RECENT, "look": LOOK}
+QUICK = SMALL | {"recent": RECENT, "ask_every": LOOK}
 
 
 @functools.cache

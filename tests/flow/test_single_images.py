@@ -17,7 +17,9 @@ either_way = pytest.mark.parametrize("questions", ["least-sure", "random"])
 
 def settings(questions, **changes):
     return Settings(
-        **SMALL | {"questions": questions, "recent": LOOK, "look": LOOK, "budget": SHARE, "update_labels": 10} | changes
+        **SMALL
+        | {"questions": questions, "recent": LOOK, "ask_every": LOOK, "budget": SHARE, "update_labels": 10}
+        | changes
     )
 
 
@@ -67,7 +69,7 @@ def test_the_least_sure_images_are_asked_about():
 
 
 def test_a_random_choice_does_not_look_at_scores():
-    clf, images = fitted(settings("random", budget=0.5, recent=600, look=600)), digit_stream().images[:600]
+    clf, images = fitted(settings("random", budget=0.5, recent=600, ask_every=600)), digit_stream().images[:600]
     chosen = [event.question.representative.id for event in of(Asked, clf.observe(images))]
     assert len(set(chosen)) == 300
     assert 120 < len(set(chosen) & set(least_sure(clf, images, 300))) < 180  # 150 expected

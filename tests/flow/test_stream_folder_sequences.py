@@ -26,14 +26,14 @@ from csim.folder.layout import Config, Layout
 from csim.folder.lines import lines
 from csim.folder.make import make
 from csim.folder.stream import Stream
-from csim.folder.trainer import train
+from csim.folder.trainer_process import train
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 
 SEQUENCES, STEPS = 1000, 12
 SMALL = Settings(
     conv_layers=1, channels=1, kernel=3, hidden_units=8, embedding_size=4, epochs=2, update_steps=2, batch_size=8,
-    threshold="mean-bound", alpha=0.5, recent=16, look=5, spread=4, budget=0.7, buffer_size=20, ledger_size=20,
+    threshold="mean-bound", alpha=0.5, recent=16, ask_every=5, spread=4, budget=0.7, buffer_size=20, ledger_size=20,
     store_size=10, store_inferred=5, update_size=1, update_labels=3,
 )  # fmt: skip
 SOME = st.sampled_from(("0", "1", "heron", "owl", "coot"))  # names; some are taken from the start

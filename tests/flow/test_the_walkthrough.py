@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from csim.sources.folder import read_labelled
+from csim.sources.image_folder import read_labelled
 
 PAGE = Path(__file__).parents[2] / "docs" / "walkthrough.md"
 

@@ -93,7 +93,7 @@ def test_training_that_is_interrupted_is_due_again_with_the_next_answer(monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(clf._parts.refit, "train", interrupt)
+        patch.setattr(clf._parts.trainer, "train", interrupt)
         with pytest.raises(KeyboardInterrupt):
             clf.tell({question.id: known for question in questions[:3]})
     assert any(isinstance(event, Retrained) for event in clf.tell(questions[3].id, known))

@@ -8,10 +8,10 @@ from digit_stream import digit_stream
 
 from csim.checkpoint import engine_state
 from csim.folder import inbox
+from csim.folder.codec import message_from_text
 from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.folder.words import message_from_text
 from csim.records import AddClass, Correct, MergeClasses, Named, RemoveClass, RenameClass, Skip, Split, Undo
 
 IMAGES = 420

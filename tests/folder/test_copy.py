@@ -13,7 +13,7 @@ from csim.folder.copy import copy_folder
 from csim.folder.layout import Layout
 from csim.folder.output import Output
 from csim.folder.stream import Stream
-from csim.folder.trainer import train
+from csim.folder.trainer_process import train
 from csim.records import AddClass
 
 

@@ -145,7 +145,7 @@ def test_the_same_images_and_seed_make_the_same_model(base, tmp_path):
     assert rows(again, "SELECT sha256 FROM models") == rows(base, "SELECT sha256 FROM models")
 
 
-@pytest.mark.parametrize("wrong", [{"retrain_lag": -1}, {"keep_bytes": -1}])
+@pytest.mark.parametrize("wrong", [{"retrain_lag": -1}, {"picture_room": -1}])
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(SettingsError, match="must be 0"):
         Config(SETTINGS, (8, 8), **wrong)

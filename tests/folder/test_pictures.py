@@ -29,7 +29,7 @@ def kept(folder):
 def limit(folder, most):
     """Change a folder's room for pictures, as if it had been made with it."""
     with closing(sqlite3.connect(Layout(folder).database)) as connection:
-        connection.execute("UPDATE config SET value = ? WHERE name = 'keep_bytes'", (str(most),))
+        connection.execute("UPDATE config SET value = ? WHERE name = 'picture_room'", (str(most),))
         connection.commit()
 
 

@@ -6,7 +6,7 @@ from digit_folder import arrivals, rows
 from folder.story import tell
 
 from csim.folder.reader import Reader
-from csim.folder.status import look
+from csim.folder.status import read_status
 from csim.folder.stream import Stream
 from csim.records import AddClass, Named, RemoveClass
 from csim.sources.arrival import Trouble
@@ -14,7 +14,7 @@ from csim.sources.arrival import Trouble
 
 def seen(folder):
     with Reader(folder) as reader:
-        return look(reader)
+        return read_status(reader)
 
 
 def test_a_fresh_folder_has_classes_and_nothing_else(base):
@@ -85,7 +85,7 @@ def test_files_that_vanish_while_one_looks_do_no_harm(asked):
     try:
         with Reader(asked) as reader:
             for _ in range(300):
-                look(reader)
+                read_status(reader)
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

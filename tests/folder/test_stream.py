@@ -13,7 +13,7 @@ from folder.tables import dump, files, tables
 from csim.errors import CheckpointError, CsimError, FolderError, StorageError
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.folder.trainer import train
+from csim.folder.trainer_process import train
 from csim.records import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
 from csim.sources.arrival import Trouble
 

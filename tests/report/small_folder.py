@@ -17,7 +17,7 @@ from csim.bench.datasets.digits import digits
 from csim.folder.layout import Config
 from csim.folder.make import make
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.folder.stream import Stream
 from csim.settings import Settings
 from csim.sources.arrival import Arrival, Decoded, Trouble
@@ -25,7 +25,7 @@ from csim.sources.decode import decode
 
 NASTY = '<b>one&"'
 NASTY_ID = "<i>'\"&{}.png"
-SETTINGS = Settings(epochs=4, hidden_units=32, embedding_size=16, channels=4, update_steps=10, keep=0.8, look=20,
+SETTINGS = Settings(epochs=4, hidden_units=32, embedding_size=16, channels=4, update_steps=10, keep=0.8, ask_every=20,
                     recent=200, budget=0.2, update_labels=1000)  # fmt: skip
 _BEFORE, _AFTER = 160, 60
 _TEMPORARY = tempfile.TemporaryDirectory()
@@ -78,11 +78,11 @@ def small_folder() -> Path:
     messages += [r.Undo(asked[-1][0]), r.Correct(asked[-2][0], "odd one"), r.Correct(asked[-2][0], asked[-2][1])]
     messages += [r.MergeClasses(_class_of("drei", messages), _class_of("three", messages))]
     messages += [r.AddClass("nothing"), r.AddClass("never seen")]
-    assert all(outcome.refusal is None for outcome in say(root, messages)), say(root, [])
+    assert all(outcome.refusal is None for outcome in send(root, messages)), send(root, [])
     with Reader(root) as reader:
         gone = next(own.id for own in reader.classes() if own.name == "nothing")
         four = next(own.id for own in reader.classes() if own.name == "four")
-    say(root, [r.RemoveClass(gone), r.RenameClass(four, "FOUR")])
+    send(root, [r.RemoveClass(gone), r.RenameClass(four, "FOUR")])
     with Stream(root) as own:
         own.take(stream[_BEFORE:])
         own.note(Trouble("<script>.png", "damaged", "a PNG must be whole, this <one> is not"))

@@ -6,7 +6,7 @@ from report.small_folder import NASTY, arrivals, copy_of, new_folder, small_fold
 
 import csim.records as r
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent, questions
 from csim.report.folder_facts import at_one_moment, gather
@@ -38,7 +38,7 @@ def test_an_answer_that_was_taken_back_and_given_again_is_two_labels(tmp_path):
     root = copy_of(tmp_path)
     with Reader(root) as reader:
         before, question_id = len(gather(reader).spent), reader.questions("answered")[0].id
-    say(root, [r.Undo(question_id), r.Named(question_id, "zero")])
+    send(root, [r.Undo(question_id), r.Named(question_id, "zero")])
     with Reader(root) as reader:
         assert gather(reader).spent.tolist() == labels_spent(reader.events())
         assert len(gather(reader).spent) == before + 1
@@ -99,7 +99,7 @@ def test_a_class_that_is_merged_into_one_not_learned_is_known_all_the_same(tmp_p
     root = copy_of(tmp_path)
     with Reader(root) as reader:
         ids = {own.name: own.id for own in reader.classes()}
-    say(root, [r.MergeClasses(ids["three"], ids["never seen"])])
+    send(root, [r.MergeClasses(ids["three"], ids["never seen"])])
     with Reader(root) as reader:
         facts = gather(reader)
     assert course(facts, "never seen").learned == 160
@@ -110,7 +110,7 @@ def test_images_whose_class_was_removed_have_none(tmp_path):
     root = copy_of(tmp_path)
     with Reader(root) as reader:
         four = next(own for own in reader.classes() if own.name == "FOUR")
-    say(root, [r.RemoveClass(four.id)])
+    send(root, [r.RemoveClass(four.id)])
     with Reader(root) as reader:
         facts = gather(reader)
     assert "FOUR" not in {own.course.name for own in facts.classes}

@@ -8,7 +8,7 @@ from report.small_folder import copy_of, small_folder, truth
 from report.small_log import Page
 
 from csim.folder.reader import Reader
-from csim.folder.say import say
+from csim.folder.send import send
 from csim.records import RemoveClass
 from csim.report.folder_groups import examples, open_cards, picture, settled_cards
 from csim.report.gallery import card
@@ -150,7 +150,7 @@ def test_a_question_whose_class_was_removed_says_so(tmp_path):
     with Reader(root) as reader:
         three = next(own.id for own in reader.classes() if own.name == "three")
         threes = sum(own.name == "three" for own in reader.questions("answered"))
-    say(root, [RemoveClass(three)])
+    send(root, [RemoveClass(three)])
     with Reader(root) as reader:
         outcomes = [own.outcome for own in settled_cards(reader, {}, None, most=40)]
         assert outcomes.count("class removed") == threes > 1

@@ -8,7 +8,7 @@ from sources.image_files import KINDS, decode_png, encode, noise, save, shades
 
 from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.decode import decode
-from csim.sources.picture import format_of
+from csim.sources.open_picture import format_of
 
 GREY, COLOUR = shades(30, 40), np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2])
 

@@ -22,17 +22,17 @@ from typing import Any
 from csim.bench.durability.material import make_stream, noisy_digits, write_files
 from csim.errors import CsimError
 from csim.folder import inbox
+from csim.folder.codec import message_from_text
 from csim.folder.database import open_for_messages, open_for_reading
 from csim.folder.layout import Layout
 from csim.folder.output import Output
 from csim.folder.run import run
 from csim.folder.stream import Stream
-from csim.folder.words import message_from_text
 from csim.records import Named
 from csim.settings import Settings
 from csim.sources.directory import Directory
 
-SETTINGS = Settings(look=50, recent=500, budget=0.03, update_labels=10, update_steps=30, epochs=6, seed=0)
+SETTINGS = Settings(ask_every=50, recent=500, budget=0.03, update_labels=10, update_steps=30, epochs=6, seed=0)
 _LAG = 200  # images between an answer that makes a new model due and its taking over
 _DELAY = 600  # images between a question and its answer: more than a batch, so that it is written before its place
 _EARLY = 0.2  # share of kills that come at any moment after the start, the others come while the stream moves

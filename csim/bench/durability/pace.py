@@ -16,8 +16,8 @@ from csim.folder.run import Counts, run
 from csim.folder.stream import BATCH, Stream
 from csim.settings import Settings
 from csim.sources.arrival import Decoded
-from csim.sources.decoding import decoded
 from csim.sources.directory import Directory
+from csim.sources.prefetch import decoded
 
 _ROUNDS = 2
 

@@ -80,7 +80,7 @@ def _calls(work: Path, *, seed: int) -> Row:
 
 
 def _crowd(work: Path, *, seed: int) -> Row:
-    settings = Settings(epochs=4, look=50, recent=500, budget=0.1, update_steps=30)
+    settings = Settings(epochs=4, ask_every=50, recent=500, budget=0.1, update_steps=30)
     found = answer_at_once(work, seconds=60, writers=3, settings=settings, seed=seed)
     detail = f"{found.sent:,} sent, {found.taken:,} taken, {found.refused:,} came too late, {found.images:,} images"
     return _row("crowd", found.lost + found.complaints, "0", detail)

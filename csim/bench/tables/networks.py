@@ -13,11 +13,11 @@ from csim.bench.datasets import DataSet
 from csim.bench.tables import figures
 from csim.bench.tables.samples import columns_of, examples
 from csim.bench.tables.table import Row
-from csim.build import make_body, make_trainer
+from csim.build import make_body, make_network_trainer
 from csim.decide.scores import one_vs_rest
 from csim.embed.encoder import NetworkEncoder, to_inputs
 from csim.embed.network import OpenWorldNetwork, pick_device
-from csim.embed.training import Loss, seeded
+from csim.embed.network_trainer import Loss, seeded
 from csim.records import Floats, Images, Ints
 from csim.settings import Settings
 
@@ -50,7 +50,7 @@ def learn(settings: Settings, images: Images, columns: Ints, loss: Loss | None =
     with seeded(settings.seed):
         body = make_body(settings, images.shape[1:])
         network = OpenWorldNetwork(body, range(int(columns.max()) + 1), settings.scale).to(device)
-    trainer = make_trainer(settings)
+    trainer = make_network_trainer(settings)
     trainer.loss = loss or trainer.loss
     trainer.fit(network, to_inputs(images, device), columns, rng=np.random.default_rng(settings.seed))
     head = network.one_vs_rest

@@ -88,7 +88,7 @@ def race_training(data: DataSet, settings: Settings, *, rounds: int = 3, per_cla
 
 def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLASS) -> Seconds:
     """Return the seconds that a batch takes: `observe` of the default classifier, and the bare network."""
-    settings = Settings(recent=10**9, look=10**9)  # so large that no question is due
+    settings = Settings(recent=10**9, ask_every=10**9)  # so large that no question is due
     classes = sorted(set(data.names))[:KNOWN]
     images, columns = examples(data, classes, per_class, settings.seed)
     classifier = StreamClassifier(settings).fit(images, [classes[column] for column in columns])

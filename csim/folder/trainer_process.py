@@ -1,4 +1,4 @@
-"""Training beside the stream, in a process of its own: `python -m csim.folder.trainer FOLDER`.
+"""Training beside the stream, in a process of its own: `python -m csim.folder.trainer_process FOLDER`.
 
 The job is a file before training starts, so that a training run that dies can be done again and comes to the same
 model. The model is a file before anybody is told of it. The process reads from its standard input which models to
@@ -40,7 +40,7 @@ def read_model(layout: Layout, version: int) -> Model:
     return checkpoint.model_from(checkpoint.read(layout.model(version)))
 
 
-class Trainer:
+class TrainerProcess:
     """The process that trains, started when there is something to do."""
 
     def __init__(self, layout: Layout) -> None:
@@ -99,7 +99,7 @@ class Trainer:
 
     def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "csim.folder.trainer", str(self._layout.root)],
+            [sys.executable, "-m", "csim.folder.trainer_process", str(self._layout.root)],
             stdin=subprocess.PIPE,  # closes when we die, which ends it
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is ours to hear
@@ -111,7 +111,7 @@ def train(layout: Layout, version: int) -> None:
     state = checkpoint.read(layout.job(version))
     base = None if state["base"] is None else read_model(layout, state["base"])
     job = Job(**{name: state[name] for name in Job.__slots__})
-    model = build(Settings.from_dict(state["settings"])).refit.train(job, base)
+    model = build(Settings.from_dict(state["settings"])).trainer.train(job, base)
     checkpoint.write(layout.model(version), checkpoint.model_state(model))
 
 

@@ -1,4 +1,4 @@
-"""Refit: a job becomes a model.
+"""ModelTrainer: a job becomes a model.
 
 The network starts anew, or from the model before for a number of steps; a new class then starts from the mean of its
 images' vectors. With `hold_out` some images of every class are kept out of training; their vectors travel with the
@@ -14,13 +14,13 @@ import torch
 
 from csim.embed.backbone import Backbone
 from csim.embed.network import OpenWorldNetwork
-from csim.embed.training import Trainer, seeded
+from csim.embed.network_trainer import NetworkTrainer, seeded
 from csim.records import Bools, Images, Ints, Job, Model, Progress
 
 _FIRST = 5  # images of a class that are too precious to keep out
 
 
-class Refit:
+class ModelTrainer:
     """Trains models.
 
     Parameters
@@ -44,7 +44,7 @@ class Refit:
     def __init__(
         self,
         backbone: Backbone,
-        trainer: Trainer,
+        trainer: NetworkTrainer,
         *,
         device: torch.device,
         hold_out: float,

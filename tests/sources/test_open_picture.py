@@ -15,7 +15,7 @@ from sources.image_files import KINDS, black, encode, exif, noise, png_with, sha
 
 from csim.sources import arrival
 from csim.sources.arrival import Trouble
-from csim.sources.picture import MOST_PIXELS, format_of, make_plain, open_picture
+from csim.sources.open_picture import MOST_PIXELS, format_of, make_plain, open_picture
 
 GREY = Image.fromarray(shades(30, 40))
 COLOUR = Image.fromarray(np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2]))

@@ -25,9 +25,9 @@ def tell(folder: Path, message: Answer | Edit, words: str, as_json: bool) -> Non
     as_json
         Print the outcome as JSON instead.
     """
-    from csim.folder.say import say  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
+    from csim.folder.send import send  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
 
-    (outcome,) = say(folder, [message])
+    (outcome,) = send(folder, [message])
     if outcome.refusal is not None:
         raise InputError(outcome.refusal)
     if as_json:

@@ -9,7 +9,7 @@ from csim.build import build
 from csim.errors import FolderError
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.folder.trainer import Trainer, read_model, train
+from csim.folder.trainer_process import TrainerProcess, read_model, train
 from csim.records import Job
 from csim.settings import Settings
 
@@ -22,7 +22,7 @@ def wait_for(trainer):
 
 @pytest.fixture
 def trainer(due):
-    trainer = Trainer(Layout(due))
+    trainer = TrainerProcess(Layout(due))
     yield trainer
     trainer.stop()
 
@@ -57,7 +57,7 @@ def test_a_job_gives_the_model_that_training_in_memory_gives(due):
     train(layout, 2)
     state = checkpoint.read(layout.job(2))
     job = Job(**{name: state[name] for name in ("version", "seed", "images", "labels", "is_told")})
-    model = build(Settings.from_dict(state["settings"])).refit.train(job, read_model(layout, 1))
+    model = build(Settings.from_dict(state["settings"])).trainer.train(job, read_model(layout, 1))
     found = read_model(layout, 2)
     assert found.class_ids == model.class_ids == (0, 1, 2, 3)
     assert (found.weights == model.weights).all()

@@ -12,9 +12,9 @@ from csim.embed.encoder import CheckedEncoder
 from csim.embed.losses import JointLoss, evenly
 from csim.embed.mining import AllPositive
 from csim.embed.network import ConvBody
-from csim.embed.training import Trainer
+from csim.embed.network_trainer import NetworkTrainer
 from csim.records import Job
-from csim.retrain.refit import Refit, held_out
+from csim.retrain.model_trainer import ModelTrainer, held_out
 from csim.settings import Settings
 
 CPU = torch.device("cpu")
@@ -42,14 +42,14 @@ def grown(version: int = 2) -> Job:
 
 
 def train(settings: Settings, *jobs: Job):
-    refit, model = build(settings).refit, None
+    trainer, model = build(settings).trainer, None
     for one in jobs:
-        model = refit.train(one, model)
+        model = trainer.train(one, model)
     return model
 
 
-def make_refit(backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, update_steps=0, batches=None):
-    """Return a refit and the list of the batches that it trains on."""
+def make_trainer(backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, update_steps=0, batches=None):
+    """Return a trainer and the list of the batches that it trains on."""
     sizes = []
 
     def note(inputs, rng):
@@ -57,9 +57,9 @@ def make_refit(backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, upd
         return inputs
 
     loss = JointLoss(beta=0.0, margin=1.0, mining=AllPositive(), weighting=evenly)
-    trainer = Trainer(loss, batches or Balanced(32), note, epochs=epochs, learning_rate=learning_rate)
+    trainer = NetworkTrainer(loss, batches or Balanced(32), note, epochs=epochs, learning_rate=learning_rate)
     backbone = backbone or OwnBackbone(make_body, CPU)
-    return Refit(backbone, trainer, device=CPU, hold_out=hold_out, update_steps=update_steps, scale=10.0), sizes
+    return ModelTrainer(backbone, trainer, device=CPU, hold_out=hold_out, update_steps=update_steps, scale=10.0), sizes
 
 
 def test_the_same_job_gives_the_same_model():
@@ -73,18 +73,18 @@ def test_the_same_job_after_the_same_model_gives_the_same_model():
 
 
 def test_another_seed_gives_another_model():
-    one, two = (make_refit()[0].train(job(seed=seed)) for seed in (1, 2))
+    one, two = (make_trainer()[0].train(job(seed=seed)) for seed in (1, 2))
     assert not np.allclose(one.weights, two.weights)
 
 
 def test_torchs_own_generator_is_left_alone():
     before = torch.random.get_rng_state()
-    make_refit()[0].train(job())
+    make_trainer()[0].train(job())
     assert (torch.random.get_rng_state() == before).all()
 
 
 def test_the_models_layer_equals_its_network():
-    model = make_refit()[0].train(job())
+    model = make_trainer()[0].train(job())
     directions = model.network["one_vs_rest.directions"]
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     assert np.allclose(model.weights, unit * model.network["one_vs_rest.scale"], atol=1e-5)
@@ -93,9 +93,9 @@ def test_the_models_layer_equals_its_network():
 
 @pytest.mark.parametrize("update_steps", [1, 0])
 def test_with_steps_a_model_begins_where_the_model_before_ended(update_steps):
-    refit, _ = make_refit(learning_rate=1e-9, epochs=1, update_steps=update_steps)
-    first = refit.train(job())
-    after = refit.train(grown(), first)
+    trainer, _ = make_trainer(learning_rate=1e-9, epochs=1, update_steps=update_steps)
+    first = trainer.train(job())
+    after = trainer.train(grown(), first)
     shared = [after.class_ids.index(class_id) for class_id in first.class_ids]
     is_same = np.allclose(after.network["body.hidden.weight"], first.network["body.hidden.weight"], atol=1e-6)
     assert is_same == bool(update_steps)
@@ -104,9 +104,9 @@ def test_with_steps_a_model_begins_where_the_model_before_ended(update_steps):
 
 
 def test_a_new_class_begins_at_the_mean_of_its_images_that_are_trained_on():
-    refit, _ = make_refit(learning_rate=1e-9, hold_out=0.3, update_steps=1)
-    first, more = refit.train(job()), grown()
-    after = refit.train(more, first)
+    trainer, _ = make_trainer(learning_rate=1e-9, hold_out=0.3, update_steps=1)
+    first, more = trainer.train(job()), grown()
+    after = trainer.train(more, first)
     columns = np.unique(more.labels, return_inverse=True)[1]
     is_held = held_out(more.images, columns, more.is_told, 0.3)
     encoder = OwnBackbone(make_body, CPU).open(first)
@@ -120,20 +120,20 @@ def test_a_new_class_begins_at_the_mean_of_its_images_that_are_trained_on():
 
 
 def test_the_first_model_is_trained_for_all_epochs_and_later_ones_for_so_many_steps():
-    refit, sizes = make_refit(epochs=3, update_steps=7)
-    first = refit.train(job())
+    trainer, sizes = make_trainer(epochs=3, update_steps=7)
+    first = trainer.train(job())
     count = len(job().images)
     assert len(sizes) == 3 * -(-count // 32)
     sizes.clear()
-    refit.train(grown(), first)
+    trainer.train(grown(), first)
     assert len(sizes) == 7
 
 
 def test_without_steps_every_model_is_trained_for_all_epochs():
-    refit, sizes = make_refit(epochs=3)
-    first = refit.train(job())
+    trainer, sizes = make_trainer(epochs=3)
+    first = trainer.train(job())
     sizes.clear()
-    refit.train(grown(), first)
+    trainer.train(grown(), first)
     assert len(sizes) == 3 * -(-len(grown().images) // 32)
 
 
@@ -145,9 +145,9 @@ class Shades:
 
 
 def test_a_new_class_begins_at_the_mean_of_its_vectors_on_a_foreign_encoder_too():
-    refit, _ = make_refit(ForeignBackbone(CheckedEncoder(Shades()), CPU), learning_rate=1e-9, update_steps=1)
-    first, more = refit.train(job()), grown()
-    after = refit.train(more, first)
+    trainer, _ = make_trainer(ForeignBackbone(CheckedEncoder(Shades()), CPU), learning_rate=1e-9, update_steps=1)
+    first, more = trainer.train(job()), grown()
+    after = trainer.train(more, first)
     assert (after.network["body.mean"] == first.network["body.mean"]).all()
     vectors = Shades().embed(more.images) - first.network["body.mean"]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -173,9 +173,9 @@ def test_held_out_images_are_kept_out_and_travel_with_the_model_as_it_sees_them(
             rows.append(len(columns))
             return super().epoch(columns, rng)
 
-    refit, _ = make_refit(Watching(make_body, CPU), hold_out=0.2, batches=Noting(32))
+    trainer, _ = make_trainer(Watching(make_body, CPU), hold_out=0.2, batches=Noting(32))
     one = job()
-    model = refit.train(one)
+    model = trainer.train(one)
     is_held = held_out(one.images, np.unique(one.labels, return_inverse=True)[1], one.is_told, 0.2)
     assert 0 < is_held.sum() < len(one.images) / 2
     assert set(rows) == {int((~is_held).sum())}
@@ -184,7 +184,7 @@ def test_held_out_images_are_kept_out_and_travel_with_the_model_as_it_sees_them(
 
 
 def test_without_a_share_nothing_is_held_out():
-    assert len(make_refit()[0].train(job()).held_out) == 0
+    assert len(make_trainer()[0].train(job()).held_out) == 0
 
 
 def draw_images(count, seed=0):

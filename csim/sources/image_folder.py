@@ -19,8 +19,8 @@ from csim.sources.arrival import Arrival, Trouble
 from csim.sources.directory import SUFFIXES, check_folder, walk
 from csim.sources.files import read_file
 from csim.sources.names import text_of
-from csim.sources.picture import open_picture
-from csim.sources.pixels import fit, least_side, to_array
+from csim.sources.open_picture import open_picture
+from csim.sources.resize import fit, least_side, to_array
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,7 @@ from sources.image_files import png_with
 
 from csim.errors import InputError
 from csim.sources.decode import decode
-from csim.sources.folder import labelled_files, read_images, read_labelled
+from csim.sources.image_folder import labelled_files, read_images, read_labelled
 
 
 def picture(shade=100, size=(12, 10), mode="L"):

@@ -10,7 +10,7 @@ from csim.embed.encoder import to_inputs
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive
 from csim.embed.network import ConvBody, OpenWorldNetwork
-from csim.embed.training import Trainer, seeded
+from csim.embed.network_trainer import NetworkTrainer, seeded
 
 CPU = torch.device("cpu")
 
@@ -27,14 +27,14 @@ def unchanged(inputs, rng):
     return inputs
 
 
-def make_trainer(*, epochs=1, batches=None, weighting=evenly, augment=unchanged, learning_rate=3e-3):
+def make_network_trainer(*, epochs=1, batches=None, weighting=evenly, augment=unchanged, learning_rate=3e-3):
     loss = JointLoss(beta=0.05, margin=1.0, mining=AllPositive(), weighting=weighting)
-    return Trainer(loss, batches or Balanced(32), augment, epochs=epochs, learning_rate=learning_rate)
+    return NetworkTrainer(loss, batches or Balanced(32), augment, epochs=epochs, learning_rate=learning_rate)
 
 
 def train(images, labels, *, seed=0, steps=0, progress=None, batch_norm=False, **options):
     network = make_network(labels, seed=seed, batch_norm=batch_norm)
-    make_trainer(**options).fit(
+    make_network_trainer(**options).fit(
         network, to_inputs(images, CPU), labels, rng=np.random.default_rng(seed), steps=steps, progress=progress
     )
     return network
@@ -133,7 +133,7 @@ def test_with_steps_the_learning_rate_falls_to_zero(some_digits):
         moves.append(network.body.hidden.weight.detach().clone())
         return inputs
 
-    trainer = make_trainer(batches=Plain(64), augment=note, learning_rate=1e-3)
+    trainer = make_network_trainer(batches=Plain(64), augment=note, learning_rate=1e-3)
     trainer.fit(network, to_inputs(images, CPU), labels, rng=np.random.default_rng(0), steps=10)
     moves.append(network.body.hidden.weight.detach().clone())
     steps = [float((after - before).abs().max()) for before, after in itertools.pairwise(moves)]
@@ -152,7 +152,7 @@ def test_a_batch_is_changed_before_it_is_learned_from_and_the_inputs_stay(some_d
     assert all((plain[name] == same[name]).all() for name in plain)
     inputs = to_inputs(images, CPU)
     before = inputs.clone()
-    trainer = make_trainer(augment=Augment(2, flip=True))
+    trainer = make_network_trainer(augment=Augment(2, flip=True))
     trainer.fit(make_network(labels), inputs, labels, rng=np.random.default_rng(0))
     assert torch.equal(inputs, before)
 

@@ -7,11 +7,11 @@ import pytest
 from sources.image_files import encode, noise, save, shades
 
 from csim.errors import SettingsError
-from csim.sources import decoding
+from csim.sources import prefetch
 from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.decode import decode
-from csim.sources.decoding import decoded
 from csim.sources.directory import Directory
+from csim.sources.prefetch import decoded
 
 SHAPE = (8, 8)
 
@@ -154,7 +154,7 @@ def test_thumbnails_are_left_to_one_thread_which_nobody_fights_for_pythons_lock(
         decoders[threading.get_ident()] += 1
         return decode(arrival, shape)
 
-    monkeypatch.setattr(decoding, "decode", noted)
+    monkeypatch.setattr(prefetch, "decode", noted)
     thumbnail = encode(shades(28, 28))
     assert sum(1 for _ in decoded([Arrival(str(number), thumbnail) for number in range(1500)], SHAPE)) == 1500
     assert max(decoders.values()) > 1200  # before it is known how long one takes, others have a few

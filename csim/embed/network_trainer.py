@@ -18,7 +18,7 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 Change = Callable[[Tensor, np.random.Generator], Tensor]
 
 
-class Trainer:
+class NetworkTrainer:
     """Fits networks to labelled inputs.
 
     Parameters

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from csim.errors import BusyError
 from csim.folder import inbox
+from csim.folder.codec import Message
 from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.folder.words import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Outcome:
     refusal: str | None
 
 
-def say(root: Path, messages: Sequence[Message], *, keys: Sequence[str] | None = None) -> list[Outcome]:
+def send(root: Path, messages: Sequence[Message], *, keys: Sequence[str] | None = None) -> list[Outcome]:
     """Write messages to the inbox and have them taken, by whoever can.
 
     Parameters

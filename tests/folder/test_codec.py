@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import csim.records as r
 from csim.errors import InputError
-from csim.folder.words import event_from_text, event_to_text, message_from_text, message_to_text
+from csim.folder.codec import event_from_text, event_to_text, message_from_text, message_to_text
 
 NUMBERS = st.integers(0, 2**62)
 TEXTS = st.text(max_size=20)  # line ends, quotes, letters of any script
