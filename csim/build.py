@@ -39,7 +39,9 @@ from csim.settings import Settings
 from csim.store.class_store import ClassStore
 from csim.store.eviction import OldestOut, ProtectTold
 
-_HELD_OUT = 0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
+_HELD_OUT = (
+    0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
+)
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,16 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         evidence=held_out if is_held_out else stored,
         discovery=discovery,
         second_look=SecondLook(head, discovery),
-        dialogue=Dialogue(Ledger(settings.ledger_size), Catalogue(), store, Budget(settings.budget)),
+        dialogue=Dialogue(
+            Ledger(settings.ledger_size), Catalogue(), store, Budget(settings.budget)
+        ),
         store=store,
         store_score=settings.store_score,
-        schedule=Schedule(update_size=settings.update_size, update_labels=settings.update_labels, seed=settings.seed),
+        schedule=Schedule(
+            update_size=settings.update_size,
+            update_labels=settings.update_labels,
+            seed=settings.seed,
+        ),
     )
     trainer = ModelTrainer(
         backbone,
@@ -106,7 +114,9 @@ def make_discovery(settings: Settings) -> Discovery:
     rng = np.random.default_rng(settings.seed)
     representative = Medoid() if settings.representative == "medoid" else RandomMember(rng)
     if settings.questions == "rejected":
-        purify = Purify(eps=settings.eps, min_points=settings.min_points, representative=representative)
+        purify = Purify(
+            eps=settings.eps, min_points=settings.min_points, representative=representative
+        )
         return Discovery(Buffer(settings.buffer_size), purify, representative)
     stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
@@ -115,7 +125,9 @@ def make_discovery(settings: Settings) -> Discovery:
         "least-sure": LeastSure(),
         "random": AtRandom(rng),
     }
-    return Discovery(Recent(settings.recent, settings.ask_every), choices[settings.questions], representative)
+    return Discovery(
+        Recent(settings.recent, settings.ask_every), choices[settings.questions], representative
+    )
 
 
 def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:
@@ -133,13 +145,23 @@ def make_body(settings: Settings, image_shape: tuple[int, ...]) -> ConvBody:
 
 def make_network_trainer(settings: Settings) -> NetworkTrainer:
     """Return a trainer with the loss and batches of the settings."""
-    minings: dict[str, type[Mining]] = {"all-positive": AllPositive, "batch-hard": BatchHard, "literal": Literal}
+    minings: dict[str, type[Mining]] = {
+        "all-positive": AllPositive,
+        "batch-hard": BatchHard,
+        "literal": Literal,
+    }
     loss = JointLoss(
         beta=settings.beta,
         margin=settings.margin,
         mining=minings[settings.mining](),
         weighting=by_triplets if settings.class_loss == "triplets" else evenly,
     )
-    batches = Balanced(settings.batch_size) if settings.batches == "balanced" else Plain(settings.batch_size)
+    batches = (
+        Balanced(settings.batch_size)
+        if settings.batches == "balanced"
+        else Plain(settings.batch_size)
+    )
     augment = Augment(settings.shift, flip=settings.flip)
-    return NetworkTrainer(loss, batches, augment, epochs=settings.epochs, learning_rate=settings.learning_rate)
+    return NetworkTrainer(
+        loss, batches, augment, epochs=settings.epochs, learning_rate=settings.learning_rate
+    )

@@ -37,7 +37,12 @@ def engine_state(engine: Engine) -> State:
     if engine.model is None:
         raise NotFittedError("there is no model yet; give labelled images first")
     parts = {name: getattr(engine, name).state() for name in _PARTS}
-    return {"position": engine.position, "is_stale": engine.is_stale, "model": model_state(engine.model), **parts}
+    return {
+        "position": engine.position,
+        "is_stale": engine.is_stale,
+        "model": model_state(engine.model),
+        **parts,
+    }
 
 
 def restore_engine(engine: Engine, state: State) -> None:
@@ -56,7 +61,10 @@ def model_state(model: Model) -> State:
 
 def model_from(state: State) -> Model:
     """Return the model that `model_state` took apart."""
-    return Model(**state | {"class_ids": tuple(state["class_ids"]), "image_shape": tuple(state["image_shape"])})
+    return Model(
+        **state
+        | {"class_ids": tuple(state["class_ids"]), "image_shape": tuple(state["image_shape"])}
+    )
 
 
 def write(path: Path, state: State) -> None:
@@ -87,14 +95,22 @@ def read(path: Path) -> State:
     except FileNotFoundError as error:
         raise CheckpointError(f"there is no file {path}; check the path") from error
     except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{path} is not a whole csim file ({error}); restore it from a copy") from error
+        raise CheckpointError(
+            f"{path} is not a whole csim file ({error}); restore it from a copy"
+        ) from error
     if not {"csim", "state", "sha256"} <= set(header) or not header["csim"].isdecimal():
-        raise CheckpointError(f"{path} holds arrays but was not written by csim; give a file made by save()")
+        raise CheckpointError(
+            f"{path} holds arrays but was not written by csim; give a file made by save()"
+        )
     if (found := int(header["csim"])) != FORMAT:
         wanted = "a newer csim" if found > FORMAT else "the csim that wrote it"
-        raise CheckpointError(f"{path} has format {found}, this program reads {FORMAT}; use {wanted}")
+        raise CheckpointError(
+            f"{path} has format {found}, this program reads {FORMAT}; use {wanted}"
+        )
     if _digest(header["state"], arrays) != header["sha256"]:
-        raise CheckpointError(f"{path} is damaged: its content does not match its checksum; restore it from a copy")
+        raise CheckpointError(
+            f"{path} is damaged: its content does not match its checksum; restore it from a copy"
+        )
     state: State = _put_together(json.loads(header["state"]), arrays)
     return state
 
@@ -121,7 +137,9 @@ def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401
     if isinstance(value, Mapping):
         return {key: _take_apart(entry, f"{path}/{key}", arrays) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        if all(type(entry) in _PLAIN for entry in value):  # long lists of ids are many, and quick to pass over
+        if all(
+            type(entry) in _PLAIN for entry in value
+        ):  # long lists of ids are many, and quick to pass over
             return list(value)
         return [_take_apart(entry, f"{path}/{place}", arrays) for place, entry in enumerate(value)]
     return value

@@ -66,7 +66,11 @@ class StreamClassifier:
         self._parts: Parts | None = None
 
     def fit(
-        self, images: object, names: Iterable[Any] | None = None, *, progress: r.Progress | None = None
+        self,
+        images: object,
+        names: Iterable[Any] | None = None,
+        *,
+        progress: r.Progress | None = None,
     ) -> StreamClassifier:
         """Learn the first classes; whatever was learned before is forgotten.
 
@@ -102,15 +106,23 @@ class StreamClassifier:
         engine = self._engine
         batch = take_images(images, self._model.image_shape)
         first = engine.position + 1
-        ids = [str(first + index) for index in range(len(batch))] if ids is None else self._check_ids(ids, len(batch))
-        items = [r.Item(ids[index], first + index, image.copy()) for index, image in enumerate(batch)]
+        ids = (
+            [str(first + index) for index in range(len(batch))]
+            if ids is None
+            else self._check_ids(ids, len(batch))
+        )
+        items = [
+            r.Item(ids[index], first + index, image.copy()) for index, image in enumerate(batch)
+        ]
         return self._publish(engine.observe(items))
 
     def questions(self, status: Status = "open") -> list[r.Question]:
         """Return the questions of a status ("open", "answered", "skipped", "split", "undone"), oldest first."""
         return self._engine.dialogue.ledger.questions(status)
 
-    def tell(self, question: r.QuestionId | Mapping[r.QuestionId, str], name: str | None = None) -> list[r.Event]:
+    def tell(
+        self, question: r.QuestionId | Mapping[r.QuestionId, str], name: str | None = None
+    ) -> list[r.Event]:
         """Answer a question, or several at once: `tell(7, "heron")` or `tell({7: "heron", 9: "crane"})`.
 
         Several at once train at most once, after the last.
@@ -118,14 +130,18 @@ class StreamClassifier:
         if isinstance(question, Mapping):
             return self._tell([r.Named(question_id, own) for question_id, own in question.items()])
         if name is None:
-            raise InputError(f"question {question} needs a name to be answered with; use skip() to leave it")
+            raise InputError(
+                f"question {question} needs a name to be answered with; use skip() to leave it"
+            )
         return self._tell([r.Named(question, name)])
 
     def skip(self, question_id: r.QuestionId) -> list[r.Event]:
         """Put a question aside; it can still be answered."""
         return self._tell([r.Skip(question_id)])
 
-    def split(self, question_id: r.QuestionId, parts: Sequence[Sequence[str]] = ()) -> list[r.Event]:
+    def split(
+        self, question_id: r.QuestionId, parts: Sequence[Sequence[str]] = ()
+    ) -> list[r.Event]:
         """Ask about the parts (item ids) of a mixed group instead; without `parts`, about its two halves."""
         return self._tell([r.Split(question_id, tuple(tuple(part) for part in parts))])
 
@@ -151,7 +167,10 @@ class StreamClassifier:
         scores = self._scores(images)
         engine.refresh()
         decisions = engine.head.decide(scores)
-        given = [names[d.class_id] if d.is_accepted and d.class_id is not None else None for d in decisions]
+        given = [
+            names[d.class_id] if d.is_accepted and d.class_id is not None else None
+            for d in decisions
+        ]
         return np.array(given, object)
 
     def predict_proba(self, images: object) -> r.Floats:
@@ -164,7 +183,11 @@ class StreamClassifier:
     def transform(self, images: object) -> r.Floats:
         """Return each image's vector of unit length, (n, d)."""
         batch = take_images(images, self._model.image_shape)
-        return self._engine.gallery.embed(batch) if len(batch) else np.zeros((0, self._model.weights.shape[1]))
+        return (
+            self._engine.gallery.embed(batch)
+            if len(batch)
+            else np.zeros((0, self._model.weights.shape[1]))
+        )
 
     @property
     def classes_(self) -> npt.NDArray[np.str_]:
@@ -194,7 +217,11 @@ class StreamClassifier:
         """Read what `save` wrote and go on as if nothing had happened."""
         state = checkpoint.read(Path(path))
         if state["is_foreign"] != (encoder is not None):
-            wanted = "needs the encoder it was made with" if state["is_foreign"] else "was made without an encoder"
+            wanted = (
+                "needs the encoder it was made with"
+                if state["is_foreign"]
+                else "was made without an encoder"
+            )
             raise CheckpointError(f"{path} {wanted}; pass it accordingly: load(path, encoder=…)")
         classifier = cls(Settings.from_dict(state["settings"]), encoder=encoder, on_event=on_event)
         classifier._parts = build(classifier.settings, encoder)
@@ -204,7 +231,9 @@ class StreamClassifier:
     @property
     def _engine(self) -> Engine:
         if self._parts is None:
-            raise NotFittedError("the classifier knows no class yet; call fit() with labelled images first")
+            raise NotFittedError(
+                "the classifier knows no class yet; call fit() with labelled images first"
+            )
         return self._parts.engine
 
     @property
@@ -219,11 +248,21 @@ class StreamClassifier:
 
     def _check_ids(self, ids: Sequence[str], count: int) -> Sequence[str]:
         engine = self._engine
-        if len(ids) != count or len(set(ids)) != count or not all(isinstance(item_id, str) for item_id in ids):
-            raise InputError(f"ids must be unique texts, one per image; got {len(ids)} for {count} images")
+        if (
+            len(ids) != count
+            or len(set(ids)) != count
+            or not all(isinstance(item_id, str) for item_id in ids)
+        ):
+            raise InputError(
+                f"ids must be unique texts, one per image; got {len(ids)} for {count} images"
+            )
         held = (engine.store, engine.discovery.pool, engine.dialogue.ledger)
-        if taken := next((item_id for item_id in ids if any(item_id in part for part in held)), None):
-            raise InputError(f"the id {taken!r} belongs to an earlier image; an id must be unique in the stream")
+        if taken := next(
+            (item_id for item_id in ids if any(item_id in part for part in held)), None
+        ):
+            raise InputError(
+                f"the id {taken!r} belongs to an earlier image; an id must be unique in the stream"
+            )
         return ids
 
     def _tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
@@ -234,7 +273,9 @@ class StreamClassifier:
         assert self._parts is not None
         return self._publish(self._train(self._parts, act(engine)))
 
-    def _train(self, parts: Parts, events: list[r.Event], progress: r.Progress | None = None) -> list[r.Event]:
+    def _train(
+        self, parts: Parts, events: list[r.Event], progress: r.Progress | None = None
+    ) -> list[r.Event]:
         """Do the training that is due; `TrainingDue` itself is not passed on."""
         while events and isinstance(due := events[-1], r.TrainingDue):
             start = time.perf_counter()

@@ -56,7 +56,9 @@ from csim.store.class_store import ClassStore
 class Dialogue:
     """The ledger, the catalogue and the store, kept in step, and what all of it has cost."""
 
-    def __init__(self, ledger: Ledger, catalogue: Catalogue, store: ClassStore, budget: Budget) -> None:
+    def __init__(
+        self, ledger: Ledger, catalogue: Catalogue, store: ClassStore, budget: Budget
+    ) -> None:
         self.ledger = ledger
         self.catalogue = catalogue
         self.store = store
@@ -67,7 +69,9 @@ class Dialogue:
         """Return the id of a class by its name."""
         class_id = self.catalogue.find(name)
         if class_id is None:
-            raise ClassError(f"no class is called {name!r}; the names are {', '.join(self.catalogue.names().values())}")
+            raise ClassError(
+                f"no class is called {name!r}; the names are {', '.join(self.catalogue.names().values())}"
+            )
         return class_id
 
     def members(self, answers: Sequence[Answer]) -> dict[Split, list[Item]]:
@@ -81,7 +85,11 @@ class Dialogue:
             if isinstance(answer, Split):
                 others = taken | self.ledger.shown(besides=answer.question_id)
                 members = self.ledger.question(answer.question_id).members
-                found[answer] = [item for item in members if item.id not in others and not self.store.is_told(item.id)]
+                found[answer] = [
+                    item
+                    for item in members
+                    if item.id not in others and not self.store.is_told(item.id)
+                ]
                 taken.update(item.id for item in found[answer])
         return found
 
@@ -98,13 +106,21 @@ class Dialogue:
         """
         guesses = [guess(group.vector) for group in groups]
         self.budget.spend(len(groups))
-        new = {question_id: items for question_id, items in self.ledger.strangers(joined).items() if items}
+        new = {
+            question_id: items
+            for question_id, items in self.ledger.strangers(joined).items()
+            if items
+        }
         left = self.ledger.call_away(chain(*new.values(), *(group.members for group in groups)))
-        events: list[Event] = [Left(position, question_id, _ids(items)) for question_id, items in left]
+        events: list[Event] = [
+            Left(position, question_id, _ids(items)) for question_id, items in left
+        ]
         for question_id, items in new.items():
             self.ledger.join(question_id, items)
             events.append(Joined(position, question_id, _ids(items)))
-        events += [Asked(position, question) for question in self.ledger.open(groups, guesses, position)]
+        events += [
+            Asked(position, question) for question in self.ledger.open(groups, guesses, position)
+        ]
         return events + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
     def check(self, answers: Sequence[Answer]) -> None:
@@ -122,12 +138,16 @@ class Dialogue:
                 question, members = self._label(question_id, class_id)
                 told = question.representative.id
                 return events + [
-                    Labelled(position, item.id, class_id, question_id, is_told=item.id == told) for item in members
+                    Labelled(position, item.id, class_id, question_id, is_told=item.id == told)
+                    for item in members
                 ]
             case Correct(question_id, name):
                 class_id, events = self._class_of(name, position)
                 _, given = self.ledger.mark(question_id, "undone")
-                (_, members), before = self._label(question_id, class_id), self.catalogue.current(given)
+                (_, members), before = (
+                    self._label(question_id, class_id),
+                    self.catalogue.current(given),
+                )
                 events.append(Corrected(position, question_id, class_id))
                 events += [Revised(position, item.id, before, class_id) for item in members]
                 return events + self._withdraw(before, position)
@@ -144,7 +164,11 @@ class Dialogue:
                 return [Skipped(position, question_id)]
 
     def divide(
-        self, answer: Split, groups: Sequence[Group], guess: Callable[[Floats], Guesses], position: int
+        self,
+        answer: Split,
+        groups: Sequence[Group],
+        guess: Callable[[Floats], Guesses],
+        position: int,
     ) -> list[Event]:
         """Ask about the parts of a question instead of the whole."""
         self.ledger.mark(answer.question_id, "split")
@@ -177,7 +201,11 @@ class Dialogue:
 
     def state(self) -> State:
         """Return questions, classes and costs; the store is saved on its own."""
-        parts = {"ledger": self.ledger.state(), "catalogue": self.catalogue.state(), "budget": self.budget.state()}
+        parts = {
+            "ledger": self.ledger.state(),
+            "catalogue": self.catalogue.state(),
+            "budget": self.budget.state(),
+        }
         return {**parts, "told": self.told}
 
     def restore(self, state: State) -> None:

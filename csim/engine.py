@@ -53,11 +53,17 @@ class Engine:
 
     def warm_up(self, items: Sequence[r.Item], names: Sequence[str]) -> list[r.Event]:
         """Take the first labelled images: the newest enter the store, the first model learns from all."""
-        added = [event for name in sorted(set(names)) for event in self.dialogue.edit(r.AddClass(name), 0)]
+        added = [
+            event
+            for name in sorted(set(names))
+            for event in self.dialogue.edit(r.AddClass(name), 0)
+        ]
         labels = [self.dialogue.class_id(name) for name in names]
         for item, class_id in zip(items, labels, strict=True):
             self.store.add(item, class_id, is_told=True)
-        job = self.schedule.job(r.stack(items), np.array(labels, np.int64), np.ones(len(items), bool))
+        job = self.schedule.job(
+            r.stack(items), np.array(labels, np.int64), np.ones(len(items), bool)
+        )
         return [*added, r.TrainingDue(self.position, job)]
 
     def observe(self, items: Sequence[r.Item]) -> list[r.Event]:
@@ -70,7 +76,9 @@ class Engine:
             for item, decision in zip(items[taken:], self.head.decide(scores[taken:]), strict=True):
                 events.append(self._take(item, decision))
                 taken += 1
-                if self.discovery.pool.is_due(item.position):  # per item: batch sizes change nothing
+                if self.discovery.pool.is_due(
+                    item.position
+                ):  # per item: batch sizes change nothing
                     events += self._look() + self.second_look.let_go(self.gallery, item.position)
                     break  # the thresholds have moved: decide the rest anew
         return events
@@ -83,11 +91,16 @@ class Engine:
         """Take in answers, whenever they come and in whatever order; all of them or, if one is bad, none."""
         self.dialogue.check(answers)
         splits = self.dialogue.members(answers)
-        parts = {split: self.discovery.split(own, split.parts, self.gallery) for split, own in splits.items()}
+        parts = {
+            split: self.discovery.split(own, split.parts, self.gallery)
+            for split, own in splits.items()
+        }
         events: list[r.Event] = []
         for answer in answers:
             if isinstance(answer, r.Split):
-                events += self.dialogue.divide(answer, parts[answer], self.head.guess, self.position)
+                events += self.dialogue.divide(
+                    answer, parts[answer], self.head.guess, self.position
+                )
             else:
                 events += self.dialogue.hear(answer, self.position)
         return self._follow(events) if answers else []
@@ -101,7 +114,9 @@ class Engine:
         self._gallery, self.model = self._open_gallery(model), model
         self.schedule.done()
         self.head.install(model, self.dialogue.catalogue.current)
-        return self._follow([r.Retrained(self.position, model.version, self.head.class_ids)], known=())
+        return self._follow(
+            [r.Retrained(self.position, model.version, self.head.class_ids)], known=()
+        )
 
     def refresh(self) -> None:
         """Fit the thresholds anew if what they rest on has changed."""
@@ -133,10 +148,16 @@ class Engine:
         self.is_stale = True
         most, pending = self.dialogue.budget.left(self.position), self.dialogue.ledger.questions()
         eyes = (self.gallery, self.head, self.store)
-        groups, joined = self.discovery.find(*eyes, most=most, position=self.position, pending=pending)
-        return self.discovery.note(self.dialogue.ask(groups, self.head.guess, self.position, joined))
+        groups, joined = self.discovery.find(
+            *eyes, most=most, position=self.position, pending=pending
+        )
+        return self.discovery.note(
+            self.dialogue.ask(groups, self.head.guess, self.position, joined)
+        )
 
-    def _follow(self, events: list[r.Event], known: Sequence[r.ClassId] | None = None) -> list[r.Event]:
+    def _follow(
+        self, events: list[r.Event], known: Sequence[r.ClassId] | None = None
+    ) -> list[r.Event]:
         """Let all follow what has happened; if the classes are no longer those `known`, look a second time."""
         events = self.discovery.note(events)
         self.is_stale, known = True, self.head.class_ids if known is None else known
@@ -144,6 +165,8 @@ class Engine:
             self.head.install(self.model, self.dialogue.catalogue.current)
         if self.head.class_ids != known:
             self.refresh()
-            events = events + self.dialogue.let_go(self.second_look.revise(self.gallery, self.position))
+            events = events + self.dialogue.let_go(
+                self.second_look.revise(self.gallery, self.position)
+            )
         job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)
         return [*events, r.TrainingDue(self.position, job)] if job else events

@@ -25,5 +25,7 @@ def unpack(state: State) -> list[Item]:
     """
     return [
         Item(item_id, position, image.copy())
-        for item_id, position, image in zip(state["ids"], state["positions"], state["images"], strict=True)
+        for item_id, position, image in zip(
+            state["ids"], state["positions"], state["images"], strict=True
+        )
     ]

@@ -32,11 +32,18 @@ class SecondLook:
         return self._decide([(item, None) for item in waiting], gallery, position, is_last=True)
 
     def _decide(
-        self, given: Sequence[tuple[Item, ClassId | None]], gallery: Gallery, position: int, *, is_last: bool
+        self,
+        given: Sequence[tuple[Item, ClassId | None]],
+        gallery: Gallery,
+        position: int,
+        *,
+        is_last: bool,
     ) -> list[Event]:
         if not given or not self._head.class_ids:
             return []
-        decisions = self._head.decide(self._head.scores(gallery.views([item for item, _ in given]).vectors))
+        decisions = self._head.decide(
+            self._head.scores(gallery.views([item for item, _ in given]).vectors)
+        )
         events: list[Event] = []
         for (item, before), today in zip(given, decisions, strict=True):
             after = today.class_id if before is not None or today.is_accepted or is_last else None

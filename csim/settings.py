@@ -97,7 +97,9 @@ class Settings:
     # "doubtful": the same without an eye for what is new. "rejected": groups of rejected images, the paper's way. Or
     # single images, every image being given a class at arrival: those the network is "least-sure" of, or any, at
     # "random"; these two are what people do without csim, here to be compared with.
-    questions: Literal["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"] = "new-or-doubtful"
+    questions: Literal["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"] = (
+        "new-or-doubtful"
+    )
     # Questions per image of the stream, at every moment; 1 sets no limit, as the paper. Raising it asks more. What no
     # question can be afforded for gets its best class in the end.
     budget: float = 0.05
@@ -158,7 +160,9 @@ class Settings:
                 _check_number(name, value, kind)
             elif choices := get_args(kind):
                 if value not in choices:
-                    raise SettingsError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+                    raise SettingsError(
+                        f"{name} must be one of {', '.join(choices)}; got {value!r}"
+                    )
             elif not isinstance(value, kind):
                 raise SettingsError(f"{name} must be of type {kind.__name__}, got {value!r}")
         if self.ledger_size < self.buffer_size:
@@ -171,7 +175,9 @@ class Settings:
                 f"ask_every must be at most recent ({self.recent}), got {self.ask_every}: no image may be missed"
             )
         if self.kernel % 2 == 0:
-            raise SettingsError(f"kernel must be an odd number, got {self.kernel}: an even one has no middle")
+            raise SettingsError(
+                f"kernel must be an odd number, got {self.kernel}: an even one has no middle"
+            )
         if self.update_size >= self.store_size:
             raise SettingsError(
                 f"update_size must be less than store_size ({self.store_size}), got {self.update_size}: "
@@ -192,7 +198,9 @@ class Settings:
         """
         _refuse_old_names(values)
         if unknown := set(values) - {f.name for f in dataclasses.fields(cls)}:
-            raise SettingsError(f"no setting is called {min(unknown)!r}; see docs/settings.md for the list")
+            raise SettingsError(
+                f"no setting is called {min(unknown)!r}; see docs/settings.md for the list"
+            )
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -273,7 +281,9 @@ def with_current_names(values: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_old_names(values: Mapping[str, Any]) -> None:
     for name in values:
         if name in _RENAMED:
-            raise SettingsError(f"the setting {name!r} has a new name; write {_RENAMED[name]!r} instead")
+            raise SettingsError(
+                f"the setting {name!r} has a new name; write {_RENAMED[name]!r} instead"
+            )
 
 
 def _check_number(name: str, value: object, kind: type) -> None:

@@ -29,7 +29,9 @@ def make_item() -> Callable[..., Item]:
     """Return a maker of items: by default a flat image whose shade tells the position."""
 
     def make(item_id: str, position: int = 0, image: np.ndarray | None = None) -> Item:
-        return Item(item_id, position, np.full((8, 8), position % 256, np.uint8) if image is None else image)
+        return Item(
+            item_id, position, np.full((8, 8), position % 256, np.uint8) if image is None else image
+        )
 
     return make
 

@@ -26,13 +26,21 @@ def png(image):
 
 
 def decoded(images, prefix="image"):
-    return [Decoded(f"{prefix} {place}", image, png(image)) for place, image in enumerate(images, start=1)]
+    return [
+        Decoded(f"{prefix} {place}", image, png(image))
+        for place, image in enumerate(images, start=1)
+    ]
 
 
 def make_folder(root, settings=SETTINGS, **config):
     stream = digit_stream()
     images = np.asarray(stream.warm_up, np.uint8)
-    make(root, Config(settings, images.shape[1:], **config), decoded(images, "labelled"), stream.warm_up_names)
+    make(
+        root,
+        Config(settings, images.shape[1:], **config),
+        decoded(images, "labelled"),
+        stream.warm_up_names,
+    )
     return root
 
 
@@ -65,7 +73,12 @@ def answer(folder, position, delay=100):
         (position,),
     ).fetchall()
     for question, at, item_id in asked:
-        inbox.post(connection, [Named(question, name_of(item_id))], keys=[f"answer {question}"], not_before=at + delay)
+        inbox.post(
+            connection,
+            [Named(question, name_of(item_id))],
+            keys=[f"answer {question}"],
+            not_before=at + delay,
+        )
     connection.close()
 
 

@@ -30,7 +30,9 @@ def last_classes(events) -> dict:
             given[event.item_id] = event.class_id if isinstance(event, Accepted) else None
         elif isinstance(event, Labelled):
             given[event.item_id] = event.class_id
-        elif isinstance(event, Revised) and event.item_id in given:  # warm-up images have no arrival
+        elif (
+            isinstance(event, Revised) and event.item_id in given
+        ):  # warm-up images have no arrival
             assert given[event.item_id] == event.before != event.after, event
             given[event.item_id] = event.after
     return given
@@ -40,6 +42,10 @@ def truth_of(stream: Stream) -> dict[str, str]:
     return {str(position): name for position, name in enumerate(stream.names, start=1)}
 
 
-def fitted(settings: Settings | None = None, *, stream: Stream | None = None, **options) -> StreamClassifier:
+def fitted(
+    settings: Settings | None = None, *, stream: Stream | None = None, **options
+) -> StreamClassifier:
     stream = stream or digit_stream()
-    return StreamClassifier(settings or Settings(**SMALL), **options).fit(stream.warm_up, stream.warm_up_names)
+    return StreamClassifier(settings or Settings(**SMALL), **options).fit(
+        stream.warm_up, stream.warm_up_names
+    )

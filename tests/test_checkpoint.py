@@ -22,7 +22,11 @@ def saved(tmp_path_factory):
 
 
 def test_a_state_of_any_depth_survives(tmp_path):
-    state = {"a": [1, {"b": np.arange(3.0)}, "text", None, True], "c": np.zeros((0, 2), np.uint8), "big": 2**127 - 1}
+    state = {
+        "a": [1, {"b": np.arange(3.0)}, "text", None, True],
+        "c": np.zeros((0, 2), np.uint8),
+        "big": 2**127 - 1,
+    }
     state["one"] = np.array(2.5)
     checkpoint.write(tmp_path / "x", state)
     again = checkpoint.read(tmp_path / "x")
@@ -76,7 +80,9 @@ def test_a_foreign_file_is_refused(tmp_path):
         (checkpoint.FORMAT + 1, "a newer csim"),
     ],
 )
-def test_a_file_of_another_format_is_refused_and_one_is_told_what_reads_it(saved, tmp_path, written, advice):
+def test_a_file_of_another_format_is_refused_and_one_is_told_what_reads_it(
+    saved, tmp_path, written, advice
+):
     with safe_open(saved, framework="numpy") as file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         header = file.metadata() | {"csim": str(written)}

@@ -9,7 +9,14 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import csim
 from csim.classifier import StreamClassifier
-from csim.errors import ClassError, CsimError, InputError, NotFittedError, QuestionError, SettingsError
+from csim.errors import (
+    ClassError,
+    CsimError,
+    InputError,
+    NotFittedError,
+    QuestionError,
+    SettingsError,
+)
 from csim.records import (
     Accepted,
     Asked,
@@ -194,11 +201,15 @@ def test_skip_split_undo_and_correct_do_what_they_say(clf):
     divided, *asked = clf.split(question.id)
     assert isinstance(divided, Divided)
     parts = [event.question for event in asked if isinstance(event, Asked)]
-    assert sorted(item.id for part in parts for item in part.members) == sorted(i.id for i in question.members)
+    assert sorted(item.id for part in parts for item in part.members) == sorted(
+        i.id for i in question.members
+    )
     assert len(parts) == 2
     clf.tell(parts[0].id, "hern")
     corrected = clf.correct(parts[0].id, "heron")
-    assert {event.item_id for event in corrected if isinstance(event, Revised)} >= {i.id for i in parts[0].members}
+    assert {event.item_id for event in corrected if isinstance(event, Revised)} >= {
+        i.id for i in parts[0].members
+    }
     assert "heron" in [summary.name for summary in clf.classes]
     assert "hern" not in [summary.name for summary in clf.classes]
     clf.undo(parts[0].id)
@@ -241,7 +252,9 @@ def test_removing_every_class_leaves_a_classifier_that_knows_nothing(clf):
         clf.classes.remove(summary.id)
     assert clf.classes_.tolist() == []
     assert clf.predict(digit_stream().images[:5]).tolist() == [None] * 5
-    assert all(isinstance(event, Rejected | Asked) for event in clf.observe(digit_stream().images[:30]))
+    assert all(
+        isinstance(event, Rejected | Asked) for event in clf.observe(digit_stream().images[:30])
+    )
 
 
 def test_a_class_can_be_added_before_its_first_image(clf):
@@ -272,7 +285,11 @@ def test_predictions_are_objects_whether_or_not_all_images_are_known(clf):
 
 def test_ids_are_the_users_own_if_given(clf):
     events = clf.observe(digit_stream().images[200:203], ids=["x", "y", "z"])
-    assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == ["x", "y", "z"]
+    assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == [
+        "x",
+        "y",
+        "z",
+    ]
 
 
 @pytest.mark.parametrize("ids", [["x", "x"], ["x"], ["x", 3], ["warm-up 80", "y"]])
@@ -290,7 +307,9 @@ def test_the_callers_arrays_are_neither_kept_nor_edited():
     batch = digit_stream().images[:60].copy()
     clf.observe(batch)
     batch[:], images[:] = 255, 255
-    held = [item.image for c in clf._engine.store.class_ids() for item in clf._engine.store.items(c)]
+    held = [
+        item.image for c in clf._engine.store.class_ids() for item in clf._engine.store.items(c)
+    ]
     held += list(clf._engine.discovery.state()["pool"]["items"]["images"])
     assert not any((image == 255).all() for image in held)
     assert (untouched == digit_stream().warm_up).all()
@@ -329,7 +348,9 @@ def test_training_that_is_interrupted_can_be_had_again(clf, monkeypatch):
 def test_a_torch_data_set_a_loader_and_a_folder_are_as_good_as_arrays(tmp_path):
     stream = digit_stream()
     labels = [int(name) for name in stream.warm_up_names]
-    tensors = TensorDataset(torch.from_numpy(stream.warm_up[:, None]).float() / 255, torch.tensor(labels))
+    tensors = TensorDataset(
+        torch.from_numpy(stream.warm_up[:, None]).float() / 255, torch.tensor(labels)
+    )
     for index, (image, name) in enumerate(zip(stream.warm_up, stream.warm_up_names, strict=True)):
         (tmp_path / name).mkdir(exist_ok=True)
         Image.fromarray(image).save(tmp_path / name / f"{index:04}.png")
@@ -340,7 +361,9 @@ def test_a_torch_data_set_a_loader_and_a_folder_are_as_good_as_arrays(tmp_path):
         assert (clf.predict_proba(stream.warm_up).argmax(axis=1) >= 0).all()
     by_tensor = StreamClassifier(Settings(**SMALL)).fit(tensors)
     by_array = fitted()
-    assert np.allclose(by_tensor.predict_proba(stream.images[:20]), by_array.predict_proba(stream.images[:20]))
+    assert np.allclose(
+        by_tensor.predict_proba(stream.images[:20]), by_array.predict_proba(stream.images[:20])
+    )
     assert len(by_tensor.observe(tensors)) >= len(labels)
 
 
@@ -357,14 +380,21 @@ def test_a_custom_encoder_is_any_object_that_embeds():
     clf.fit(stream.warm_up, stream.warm_up_names)
     vectors = clf.transform(stream.images[:10])
     expected = Roots().embed(stream.images[:10]) - Roots().embed(stream.warm_up).mean(axis=0)
-    assert vectors == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-5)
+    assert vectors == pytest.approx(
+        expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-5
+    )
     known = [i for i, name in enumerate(stream.names) if name in clf.classes_]
-    right = clf.classes_[clf.predict_proba(stream.images[known]).argmax(axis=1)] == np.array(stream.names)[known]
+    right = (
+        clf.classes_[clf.predict_proba(stream.images[known]).argmax(axis=1)]
+        == np.array(stream.names)[known]
+    )
     assert right.mean() > 0.9
     assert clf.observe(stream.images[:100])
 
 
-@pytest.mark.parametrize("returned", [np.zeros((3, 4, 5)), np.zeros((99, 4)), np.full((30, 4), np.nan)])
+@pytest.mark.parametrize(
+    "returned", [np.zeros((3, 4, 5)), np.zeros((99, 4)), np.full((30, 4), np.nan)]
+)
 def test_an_encoder_that_misbehaves_is_told_so(returned):
     class Broken:
         def embed(self, images):
@@ -396,12 +426,18 @@ def test_memory_stays_bounded_when_nobody_answers():
 
 
 def test_a_scale_may_be_a_whole_number():
-    assert fitted(Settings(**SMALL, scale=5)).predict_proba(digit_stream().images[:3]).shape == (3, 3)
+    assert fitted(Settings(**SMALL, scale=5)).predict_proba(digit_stream().images[:3]).shape == (
+        3,
+        3,
+    )
 
 
 def given(clf: StreamClassifier) -> dict:
     """Return the class of every recent image."""
-    return {item.id: class_id for item, class_id in clf._engine.discovery.pool.given(clf._engine.position)}
+    return {
+        item.id: class_id
+        for item, class_id in clf._engine.discovery.pool.given(clf._engine.position)
+    }
 
 
 def test_removing_a_class_gives_its_recent_images_another(clf, start):
@@ -441,11 +477,14 @@ def test_an_undone_answer_leaves_its_images_without_a_class_until_another_accept
     assert {(event.before, event.after) for event in undone[: len(ids)]} == {(heron, None)}
     assert heron not in given(clf).values()
     again = {event.item_id: event.after for event in undone[len(ids) :] if event.before is None}
-    assert {item_id: given(clf)[item_id] for item_id in ids if given(clf).get(item_id) is not None} == {
-        item_id: again[item_id] for item_id in ids if item_id in again
-    }
+    assert {
+        item_id: given(clf)[item_id] for item_id in ids if given(clf).get(item_id) is not None
+    } == {item_id: again[item_id] for item_id in ids if item_id in again}
 
 
 def test_all_errors_are_of_one_family():
-    assert all(issubclass(error, CsimError) for error in (InputError, ClassError, QuestionError, SettingsError))
+    assert all(
+        issubclass(error, CsimError)
+        for error in (InputError, ClassError, QuestionError, SettingsError)
+    )
     assert csim.CsimError is CsimError

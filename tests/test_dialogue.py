@@ -99,7 +99,11 @@ def test_undoing_leaves_a_class_that_another_answer_or_the_warm_up_stands_behind
     made = dialogue()
     made.hear(Named(1, "heron"), 9)
     made.hear(Named(2, "heron"), 9)
-    assert made.hear(Undo(1), 20) == [Undone(20, 1), Revised(20, "a", 1, None), Revised(20, "b", 1, None)]
+    assert made.hear(Undo(1), 20) == [
+        Undone(20, 1),
+        Revised(20, "a", 1, None),
+        Revised(20, "b", 1, None),
+    ]
     assert stored(made, 1) == ["c"]
     made.hear(Correct(2, "old"), 21)
     made.hear(Undo(2), 22)
@@ -159,14 +163,22 @@ def test_a_merge_moves_the_images_and_old_answers_can_still_be_undone():
     made.hear(Named(2, "crane"), 9)
     assert made.edit(MergeClasses(1, 2), 15) == [ClassesMerged(15, 1, 2)]
     assert stored(made, 2) == ["a", "b", "c"]
-    assert made.hear(Undo(1), 16) == [Undone(16, 1), Revised(16, "a", 2, None), Revised(16, "b", 2, None)]
+    assert made.hear(Undo(1), 16) == [
+        Undone(16, 1),
+        Revised(16, "a", 2, None),
+        Revised(16, "b", 2, None),
+    ]
     assert stored(made, 2) == ["c"]
 
 
 def test_removing_a_class_revises_its_stored_images():
     made = dialogue()
     made.hear(Named(1, "heron"), 9)
-    assert made.edit(RemoveClass(1), 15) == [ClassRemoved(15, 1), Revised(15, "a", 1, None), Revised(15, "b", 1, None)]
+    assert made.edit(RemoveClass(1), 15) == [
+        ClassRemoved(15, 1),
+        Revised(15, "a", 1, None),
+        Revised(15, "b", 1, None),
+    ]
     assert made.hear(Undo(1), 16) == [Undone(16, 1)]
 
 
@@ -200,7 +212,14 @@ def test_a_bad_edit_changes_nothing(edit):
 def test_answers_that_name_a_class_are_counted_and_corrections_with_them():
     made = dialogue()
     counts = [made.told]
-    for answer in (Skip(2), Named(1, "hern"), Correct(1, "heron"), Undo(1), Named(1, "heron"), Named(2, "old")):
+    for answer in (
+        Skip(2),
+        Named(1, "hern"),
+        Correct(1, "heron"),
+        Undo(1),
+        Named(1, "heron"),
+        Named(2, "old"),
+    ):
         made.hear(answer, 9)
         counts.append(made.told)
     assert counts == [0, 0, 1, 2, 2, 3, 4]
@@ -235,7 +254,10 @@ def item(item_id: str) -> Item:
 
 def test_a_question_carries_the_guess_at_its_representative():
     made = dialogue()
-    far, near = Group((item("x"),), item("x"), np.array([9.0])), Group((item("y"),), item("y"), np.array([2.0]))
+    far, near = (
+        Group((item("x"),), item("x"), np.array([9.0])),
+        Group((item("y"),), item("y"), np.array([2.0])),
+    )
     asked = made.ask([far, near], lambda vector: ((0, float(vector[0])),), 9)
     assert [event.question.guesses for event in asked] == [((0, 9.0),), ((0, 2.0),)]
 
@@ -253,20 +275,27 @@ def test_images_that_join_a_question_cost_nothing_and_are_answered_with_it():
 def test_an_image_joins_a_question_once_and_only_news_is_told():
     made = dialogue()
     made.ask([], no_guess, 9, {1: [item("x")]})
-    assert made.ask([], no_guess, 10, {1: [item("a"), item("x"), item("y")], 2: [item("c")]}) == [Joined(10, 1, ("y",))]
+    assert made.ask([], no_guess, 10, {1: [item("a"), item("x"), item("y")], 2: [item("c")]}) == [
+        Joined(10, 1, ("y",))
+    ]
 
 
 def test_joining_comes_before_asking_and_both_may_make_old_questions_expire():
     made = Dialogue(Ledger(4), Catalogue(), ClassStore(10, OldestOut()), Budget(1))
     made.ask([group("a"), group("b")], no_guess, 4)
-    kinds = [type(event) for event in made.ask([group("c")], no_guess, 9, {2: [item("x"), item("y")]})]
+    kinds = [
+        type(event) for event in made.ask([group("c")], no_guess, 9, {2: [item("x"), item("y")]})
+    ]
     assert kinds == [Joined, Asked, Expired]
     assert [question.id for question in made.ledger.questions()] == [2, 3]
 
 
 def test_an_image_leaves_an_open_question_when_another_takes_it():
     made = dialogue()
-    assert made.ask([], no_guess, 9, {2: [item("b"), item("x")]}) == [Left(9, 1, ("b",)), Joined(9, 2, ("b", "x"))]
+    assert made.ask([], no_guess, 9, {2: [item("b"), item("x")]}) == [
+        Left(9, 1, ("b",)),
+        Joined(9, 2, ("b", "x")),
+    ]
     left, asked = made.ask([group("x", "b")], no_guess, 10)
     assert left == Left(10, 2, ("b", "x"))
     assert [member.id for member in asked.question.members] == ["x", "b"]
@@ -311,7 +340,10 @@ def asked_twice() -> Dialogue:
 def test_an_answer_does_not_overwrite_what_a_person_told_another_question():
     made = asked_twice()
     made.hear(Named(3, "crane"), 9)
-    assert made.hear(Named(1, "heron"), 10) == [ClassAdded(10, 2, "heron"), Labelled(10, "a", 2, 1, is_told=True)]
+    assert made.hear(Named(1, "heron"), 10) == [
+        ClassAdded(10, 2, "heron"),
+        Labelled(10, "a", 2, 1, is_told=True),
+    ]
     assert (stored(made, 1), stored(made, 2)) == (["b"], ["a"])
     assert made.store.is_told("b")
 
@@ -329,7 +361,9 @@ def test_a_correction_leaves_what_a_person_told_another_question(first):
     for question_id in (first, 4 - first):
         made.hear(Named(question_id, {1: "heron", 3: "crane"}[question_id]), 9)
     crane = made.class_id("crane")
-    revised = [event.item_id for event in made.hear(Correct(1, "stork"), 20) if isinstance(event, Revised)]
+    revised = [
+        event.item_id for event in made.hear(Correct(1, "stork"), 20) if isinstance(event, Revised)
+    ]
     assert revised == ["a"]
     assert stored(made, crane) == ["b"]
 
@@ -354,13 +388,18 @@ def test_undoing_takes_images_that_joined_back_with_the_others():
 
 
 def test_questions_classes_and_costs_survive_a_restore():
-    made, other = dialogue(), Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5))
+    made, other = (
+        dialogue(),
+        Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5)),
+    )
     made.hear(Named(1, "hern"), 9)
     made.hear(Correct(1, "heron"), 9)
     other.ask([group("z")] * 3, no_guess, 2)  # a restore forgets what was there
     other.told = 77
     other.restore(made.state())
     assert other.told == 2
-    assert [other.budget.left(position) for position in range(20)] == [made.budget.left(p) for p in range(20)]
+    assert [other.budget.left(position) for position in range(20)] == [
+        made.budget.left(p) for p in range(20)
+    ]
     assert other.catalogue.names() == made.catalogue.names()
     assert [question.id for question in other.ledger.questions()] == [2]

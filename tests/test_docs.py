@@ -17,7 +17,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE
+    )
 
 
 def is_tour(page: Path) -> bool:
@@ -27,7 +29,9 @@ def is_tour(page: Path) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks(page, "python") and not is_tour(page)], ids=lambda page: page.name
+    "page",
+    [page for page in PAGES if blocks(page, "python") and not is_tour(page)],
+    ids=lambda page: page.name,
 )
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -37,16 +41,25 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 
 
 def test_every_setting_is_documented_with_its_defaults():
-    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\S+) \| (\S+) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE
+    )
     default, paper = Settings(), Settings.paper()
     expected = [
-        (f.name, str(getattr(default, f.name)), str(getattr(paper, f.name))) for f in dataclasses.fields(Settings)
+        (f.name, str(getattr(default, f.name)), str(getattr(paper, f.name)))
+        for f in dataclasses.fields(Settings)
     ]
     assert rows == expected
 
 
 def test_every_event_is_documented_with_its_fields():
-    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|", (ROOT / "docs/events.md").read_text(), re.MULTILINE))
+    rows = dict(
+        re.findall(
+            r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|",
+            (ROOT / "docs/events.md").read_text(),
+            re.MULTILINE,
+        )
+    )
     events = {event.__name__: event for event in typing.get_args(records.Event)}
     assert set(rows) == set(events)
     for name, event in events.items():
@@ -87,8 +100,12 @@ def test_the_version_is_one():
 def test_the_map_of_the_flow_is_the_same_in_its_three_places():
     stages = ("sources", "embed", "decide", "discover", "ask", "store", "retrain")
     readme, package = (ROOT / "README.md").read_text(), (ROOT / "csim/__init__.py").read_text()
-    assert [readme.index(f"(csim/{stage})") for stage in stages] == sorted(readme.index(f"(csim/{s})") for s in stages)
-    assert [package.index(f"`{stage}`") for stage in stages] == sorted(package.index(f"`{s}`") for s in stages)
+    assert [readme.index(f"(csim/{stage})") for stage in stages] == sorted(
+        readme.index(f"(csim/{s})") for s in stages
+    )
+    assert [package.index(f"`{stage}`") for stage in stages] == sorted(
+        package.index(f"`{s}`") for s in stages
+    )
     flow = "source → embed → accept or reject → discover → ask → store → retrain"
     assert flow in package
     assert flow in (ROOT / "csim/engine.py").read_text()

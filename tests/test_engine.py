@@ -40,7 +40,9 @@ def items_of(images, first=1):
 
 def warm(settings=PAPER):
     stream, parts = digit_stream(), build(settings)
-    events = parts.engine.warm_up([Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)], stream.warm_up_names)
+    events = parts.engine.warm_up(
+        [Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)], stream.warm_up_names
+    )
     parts.engine.install(parts.trainer.train(events[-1].job))
     return parts
 
@@ -71,7 +73,9 @@ def test_a_model_that_is_late_is_asked_for_once_and_answers_go_on():
     labeller, due = TruthLabeller(truth_of(stream)), []
     for first in range(0, 800, 20):
         parts.engine.observe(items_of(stream.images[first : first + 20], first + 1))
-        answers = [labeller.answer(question) for question in parts.engine.dialogue.ledger.questions()]
+        answers = [
+            labeller.answer(question) for question in parts.engine.dialogue.ledger.questions()
+        ]
         due += [event for event in parts.engine.tell(answers) if isinstance(event, TrainingDue)]
     assert len(due) == 1
     assert parts.engine.model.version == 1
@@ -101,7 +105,9 @@ class PlainCsim:
         return self.parts.engine._open_gallery(self.job_model).embed(np.stack(images))
 
     def probabilities(self, images):
-        return 1 / (1 + np.exp(-(self.vectors(images) @ self.job_model.weights.T + self.job_model.bias)))
+        return 1 / (
+            1 + np.exp(-(self.vectors(images) @ self.job_model.weights.T + self.job_model.bias))
+        )
 
     def fit_thresholds(self):
         self.thresholds = []
@@ -127,7 +133,9 @@ class PlainCsim:
     def detect_novel(self):
         novel = False
         vectors = self.vectors([image for _, image in self.buffer])
-        found = DBSCAN(eps=self.settings.eps, min_samples=self.settings.min_points).fit_predict(vectors)
+        found = DBSCAN(eps=self.settings.eps, min_samples=self.settings.min_points).fit_predict(
+            vectors
+        )
         clusters = [np.flatnonzero(found == label) for label in range(found.max() + 1)]
         clusters += [np.array([index]) for index in np.flatnonzero(found == -1)]
         clusters.sort(key=len, reverse=True)  # the paper asks in no order
@@ -149,11 +157,15 @@ class PlainCsim:
     def retrain(self, names):
         engine = self.parts.engine
         images = np.concatenate([np.stack(list(self.shelves[name])) for name in names])
-        labels = np.concatenate([[self.order.index(name)] * len(self.shelves[name]) for name in names])
+        labels = np.concatenate(
+            [[self.order.index(name)] * len(self.shelves[name]) for name in names]
+        )
         self.models += 1
         job = build(self.settings).engine.schedule
         job.restore({"version": self.models - 1, "is_pending": False, "told": 0})
-        self.job_model = self.parts.trainer.train(job.job(images, labels, np.ones(len(labels), bool)), engine.model)
+        self.job_model = self.parts.trainer.train(
+            job.job(images, labels, np.ones(len(labels), bool)), engine.model
+        )
         self.known = names
         self.fit_thresholds()
 
@@ -193,12 +205,19 @@ def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():
 
 
 def test_a_rejected_image_is_never_stored_before_it_is_answered():
-    stream, parts = digit_stream(), warm(Settings.paper(**SMALL_PAPER | {"store_size": 60, "store_score": 0.0}))
+    stream, parts = (
+        digit_stream(),
+        warm(Settings.paper(**SMALL_PAPER | {"store_size": 60, "store_score": 0.0})),
+    )
     events = parts.engine.observe(items_of(stream.images[:30]))
     assert {event.item_id for event in events if isinstance(event, Rejected)}.isdisjoint(
-        item.id for class_id in parts.engine.store.class_ids() for item in parts.engine.store.items(class_id)
+        item.id
+        for class_id in parts.engine.store.class_ids()
+        for item in parts.engine.store.items(class_id)
     )
-    assert all(event.item_id in parts.engine.store for event in events if isinstance(event, Accepted))
+    assert all(
+        event.item_id in parts.engine.store for event in events if isinstance(event, Accepted)
+    )
 
 
 def looks(events):
@@ -215,7 +234,10 @@ def looks(events):
     return found, waiting
 
 
-REJECTED = Settings(**SMALL | {"questions": "rejected", "buffer_size": 40, "threshold": "mean-bound", "budget": 0.04})
+REJECTED = Settings(
+    **SMALL
+    | {"questions": "rejected", "buffer_size": 40, "threshold": "mean-bound", "budget": 0.04}
+)
 
 
 def test_without_a_budget_rejected_images_get_their_best_class_when_the_buffer_is_full():
@@ -258,7 +280,10 @@ def best_classes(engine, images):
 
 
 def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_are_recent():
-    stream, parts = digit_stream(), warm(Settings(**SMALL | {"recent": 100, "ask_every": 25}, budget=0))
+    stream, parts = (
+        digit_stream(),
+        warm(Settings(**SMALL | {"recent": 100, "ask_every": 25}, budget=0)),
+    )
     events = parts.engine.observe(items_of(stream.images[:400]))
     best = best_classes(parts.engine, stream.images[:400])  # the model never changes
     rejected, settled = [e.item_id for e in of(Rejected, events)], of(Revised, events)
@@ -275,10 +300,14 @@ def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_a
 
 def test_on_request_all_that_wait_get_their_best_class():
     stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0))
-    rejected = [e.item_id for e in of(Rejected, parts.engine.observe(items_of(stream.images[:190])))]
+    rejected = [
+        e.item_id for e in of(Rejected, parts.engine.observe(items_of(stream.images[:190])))
+    ]
     best = best_classes(parts.engine, stream.images[:190])
     assert len(rejected) > 5
-    assert parts.engine.ask_now() == [Revised(190, item_id, None, best[int(item_id) - 1]) for item_id in rejected]
+    assert parts.engine.ask_now() == [
+        Revised(190, item_id, None, best[int(item_id) - 1]) for item_id in rejected
+    ]
     assert parts.engine.ask_now() == []
 
 
@@ -304,17 +333,23 @@ def test_without_a_limit_only_what_is_worth_it_is_asked_about():
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
-@pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"])
+@pytest.mark.parametrize(
+    "questions", ["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"]
+)
 def test_the_budget_holds_at_every_moment(share, questions):
     stream, asked = digit_stream(), 0
-    parts = warm(Settings(**SMALL | {"epochs": 2}, questions=questions, budget=share, buffer_size=20))
+    parts = warm(
+        Settings(**SMALL | {"epochs": 2}, questions=questions, budget=share, buffer_size=20)
+    )
     for event in parts.engine.observe(items_of(stream.images[:400])):
         asked += isinstance(event, Asked)
         assert asked <= share * event.position
     assert asked > 0
 
 
-@pytest.mark.parametrize("settings", [REJECTED, Settings(**SMALL, budget=0.05)], ids=["rejected", "recent"])
+@pytest.mark.parametrize(
+    "settings", [REJECTED, Settings(**SMALL, budget=0.05)], ids=["rejected", "recent"]
+)
 def test_candidates_can_be_settled_right_after_a_new_model_was_installed(settings):
     """The new model's thresholds are not fitted before the next image comes."""
     stream, parts, settled = digit_stream(), warm(settings), 0
@@ -333,7 +368,9 @@ def test_candidates_can_be_settled_right_after_a_new_model_was_installed(setting
 def test_a_split_is_never_refused_but_later_questions_wait_for_it():
     stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0.02))
     parts.engine.observe(items_of(stream.images[:200]))
-    question = max(parts.engine.dialogue.ledger.questions(), key=lambda question: len(question.members))
+    question = max(
+        parts.engine.dialogue.ledger.questions(), key=lambda question: len(question.members)
+    )
     parts.engine.tell([Split(question.id, tuple((item.id,) for item in question.members))])
     assert len(question.members) > 4
     spent = parts.engine.dialogue.budget.state()["spent"]
@@ -384,7 +421,10 @@ def with_questions(update_labels, budget=1.0):
 def test_a_job_is_due_after_so_many_answers_and_not_before(update_labels):
     parts, questions = with_questions(update_labels)
     known = digit_stream().warm_up_names[0]
-    due = [TrainingDue in answered(parts.engine, question, known) for question in questions[:update_labels]]
+    due = [
+        TrainingDue in answered(parts.engine, question, known)
+        for question in questions[:update_labels]
+    ]
     assert due == [False] * (update_labels - 1) + [True]
 
 
@@ -409,8 +449,17 @@ def test_several_answers_given_at_once_make_one_job():
 def test_corrections_count_as_answers_and_skips_and_undos_do_not():
     parts, (first, second, *_) = with_questions(3)
     one, other, _ = sorted(set(digit_stream().warm_up_names))
-    said = [Skip(second.id), Named(first.id, one), Correct(first.id, other), Undo(first.id), Named(second.id, one)]
-    due = [any(isinstance(event, TrainingDue) for event in parts.engine.tell([answer])) for answer in said]
+    said = [
+        Skip(second.id),
+        Named(first.id, one),
+        Correct(first.id, other),
+        Undo(first.id),
+        Named(second.id, one),
+    ]
+    due = [
+        any(isinstance(event, TrainingDue) for event in parts.engine.tell([answer]))
+        for answer in said
+    ]
     assert due == [False, False, False, False, True]
 
 
@@ -419,9 +468,13 @@ def test_answers_counted_and_questions_paid_for_survive_save_and_load():
     known = digit_stream().warm_up_names[0]
     for question in questions[:2]:
         assert TrainingDue not in answered(parts.engine, question, known)
-    again = build(Settings(**SMALL | {"store_size": 200, "update_size": 199}, update_labels=3, budget=0.05))
+    again = build(
+        Settings(**SMALL | {"store_size": 200, "update_size": 199}, update_labels=3, budget=0.05)
+    )
     restore_engine(again.engine, engine_state(parts.engine))
     assert TrainingDue in answered(again.engine, questions[2], known)
     for position in (200, 220, 400):
-        assert again.engine.dialogue.budget.left(position) == parts.engine.dialogue.budget.left(position)
+        assert again.engine.dialogue.budget.left(position) == parts.engine.dialogue.budget.left(
+            position
+        )
     assert again.engine.dialogue.budget.left(220) < Budget(0.05).left(220)

@@ -43,7 +43,9 @@ def head_for(*class_ids: int) -> Head:
     head = Head(QuantileThreshold(keep=0.5))
     head.install(model(*class_ids), lambda class_id: class_id)
     edges = [abs(SHADES[class_id] - 50) for class_id in class_ids]
-    head.calibrate(np.array([vector_of(edge) for edge in edges]).reshape(-1, 2), np.array(class_ids))
+    head.calibrate(
+        np.array([vector_of(edge) for edge in edges]).reshape(-1, 2), np.array(class_ids)
+    )
     return head
 
 
@@ -55,7 +57,9 @@ def seen(pool, *given):
     """Return a discovery that has seen shades in turn, each with the class it was given, None if it waits."""
     discovery = Discovery(pool, LeastSure(), Medoid())
     for position, (shade, class_id) in enumerate(given, start=1):
-        discovery.pool.add(item(position, shade), Decision(class_id, 0.5, is_accepted=class_id is not None))
+        discovery.pool.add(
+            item(position, shade), Decision(class_id, 0.5, is_accepted=class_id is not None)
+        )
     return discovery
 
 

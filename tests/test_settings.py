@@ -46,7 +46,14 @@ LIMITS = {
     "seed": (0, 2**62),
 }
 # These also hang together: ledger_size ≥ buffer_size, recent ≥ look and store_size > update_size.
-LEAST = {"buffer_size": 1, "ledger_size": 1, "recent": 1, "ask_every": 1, "store_size": 2, "update_size": 0}
+LEAST = {
+    "buffer_size": 1,
+    "ledger_size": 1,
+    "recent": 1,
+    "ask_every": 1,
+    "store_size": 2,
+    "update_size": 0,
+}
 
 
 def test_every_number_has_its_limits():
@@ -83,7 +90,9 @@ def test_a_whole_number_must_be_whole(name):
         Settings(**{name: 3.5})
 
 
-@pytest.mark.parametrize("name", ["margin", "beta", "learning_rate", "eps", "store_score", "budget"])
+@pytest.mark.parametrize(
+    "name", ["margin", "beta", "learning_rate", "eps", "store_score", "budget"]
+)
 def test_a_fraction_may_be_given_as_a_whole_number(name):
     assert getattr(Settings(**{name: 1}), name) == 1
 
@@ -98,7 +107,8 @@ def test_a_choice_is_one_of_those_there_are(name, choices):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("flip", "no"), ("flip", 1), ("batch_norm", None), ("device", 3), ("device", None)]
+    ("name", "value"),
+    [("flip", "no"), ("flip", 1), ("batch_norm", None), ("device", 3), ("device", None)],
 )
 def test_a_value_of_another_type_is_refused(name, value):
     with pytest.raises(SettingsError, match=name):
@@ -106,7 +116,9 @@ def test_a_value_of_another_type_is_refused(name, value):
 
 
 def test_a_ledger_smaller_than_the_buffer_is_refused():
-    with pytest.raises(SettingsError, match=r"ledger_size must be at least buffer_size \(50\), got 49"):
+    with pytest.raises(
+        SettingsError, match=r"ledger_size must be at least buffer_size \(50\), got 49"
+    ):
         Settings(buffer_size=50, ledger_size=49)
     assert Settings(buffer_size=50, ledger_size=50)
 
@@ -125,7 +137,9 @@ def test_a_kernel_without_a_middle_is_refused(kernel):
 
 @pytest.mark.parametrize("update_size", [20, 21])
 def test_a_class_that_could_never_be_learned_is_refused(update_size):
-    with pytest.raises(SettingsError, match=rf"update_size must be less than store_size \(20\), got {update_size}"):
+    with pytest.raises(
+        SettingsError, match=rf"update_size must be less than store_size \(20\), got {update_size}"
+    ):
         Settings(store_size=20, update_size=update_size)
     assert Settings(store_size=20, update_size=19)
 
@@ -161,14 +175,33 @@ def test_the_papers_preset_differs_exactly_where_the_paper_does():
 def test_the_papers_values_are_the_papers():
     """The table of the paper's defaults: n, S_B, S_D, S_update, T_D, γ, mini-batch, epochs."""
     papers = Settings.paper()
-    assert (papers.hidden_units, papers.buffer_size, papers.store_size, papers.update_size) == (200, 1000, 200, 100)
-    assert (papers.store_score, papers.margin, papers.batch_size, papers.epochs) == (0.99, 1, 64, 10)
-    assert (papers.threshold, papers.mining, papers.conv_layers) == ("mean-bound", "all-positive", 1)
+    assert (papers.hidden_units, papers.buffer_size, papers.store_size, papers.update_size) == (
+        200,
+        1000,
+        200,
+        100,
+    )
+    assert (papers.store_score, papers.margin, papers.batch_size, papers.epochs) == (
+        0.99,
+        1,
+        64,
+        10,
+    )
+    assert (papers.threshold, papers.mining, papers.conv_layers) == (
+        "mean-bound",
+        "all-positive",
+        1,
+    )
 
 
 def test_the_paper_asks_about_rejected_images_without_a_budget_and_trains_anew_for_new_classes_only():
     papers = Settings.paper()
-    assert (papers.questions, papers.budget, papers.update_labels, papers.update_steps) == ("rejected", 1, 0, 0)
+    assert (papers.questions, papers.budget, papers.update_labels, papers.update_steps) == (
+        "rejected",
+        1,
+        0,
+        0,
+    )
 
 
 def test_the_papers_preset_can_be_changed_and_is_checked_too():
@@ -177,7 +210,9 @@ def test_the_papers_preset_can_be_changed_and_is_checked_too():
         Settings.paper(beta=-1)
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings.paper(), Settings(seed=7, keep=0.9, flip=True)])
+@pytest.mark.parametrize(
+    "settings", [Settings(), Settings.paper(), Settings(seed=7, keep=0.9, flip=True)]
+)
 def test_settings_survive_the_way_through_json(settings):
     assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
 
@@ -213,11 +248,17 @@ def test_there_are_fewer_than_forty_settings():
 def test_every_setting_has_a_comment_above_it():
     source = inspect.getsource(settings_module)
     lines = source.splitlines()
-    (made,) = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == "Settings"]
+    (made,) = [
+        n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == "Settings"
+    ]
     fields = {node.target.id: node.lineno for node in made.body if isinstance(node, ast.AnnAssign)}
     assert set(fields) == {field.name for field in dataclasses.fields(Settings)}
     for name, line in fields.items():
-        above = list(itertools.takewhile(lambda text: text.strip().startswith("# "), reversed(lines[: line - 1])))
+        above = list(
+            itertools.takewhile(
+                lambda text: text.strip().startswith("# "), reversed(lines[: line - 1])
+            )
+        )
         words = [text for text in above if not text.strip().startswith("# --")]
         assert words, f"{name} has no comment of its own"
         assert len(" ".join(words).split()) >= 5, f"the comment of {name} says nothing"
@@ -232,7 +273,9 @@ def test_every_choice_can_be_built(name, choice):
 
 @pytest.mark.parametrize("budget", [0, 0.02, 1])
 def test_the_budget_is_that_of_the_settings(budget):
-    assert build(Settings(budget=budget)).engine.dialogue.budget.left(1000) == Budget(budget).left(1000)
+    assert build(Settings(budget=budget)).engine.dialogue.budget.left(1000) == Budget(budget).left(
+        1000
+    )
 
 
 @pytest.mark.parametrize("threshold", ["mean-bound", "quantile"])
@@ -248,7 +291,9 @@ def test_looks_are_as_far_apart_and_images_recent_as_long_as_the_settings_say(ma
     pool = make_discovery(Settings(questions=questions, ask_every=3, recent=7)).pool
     due = []
     for position in range(1, 12):
-        pool.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0))
+        pool.add(
+            make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0)
+        )
         if pool.is_due(position):
             due.append(position)
             pool.looked(position)
@@ -260,13 +305,17 @@ def test_rejected_images_wait_in_a_buffer_of_the_size_that_the_settings_say(make
     pool = make_discovery(Settings(questions="rejected", buffer_size=2)).pool
     due = []
     for position in range(1, 6):
-        pool.add(make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0))
+        pool.add(
+            make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0)
+        )
         due.append(pool.is_due(position))
     assert due == [False, False, True, True, True]
     assert [item.id for item in pool.items()] == ["1", "3", "5"]
 
 
-@pytest.mark.parametrize("make", [lambda: Settings(look=20), lambda: Settings.from_dict({"look": 20})])
+@pytest.mark.parametrize(
+    "make", [lambda: Settings(look=20), lambda: Settings.from_dict({"look": 20})]
+)
 def test_the_old_name_of_a_setting_is_refused_with_its_new_one(make):
     with pytest.raises(SettingsError, match="'look' has a new name; write 'ask_every' instead"):
         make()

@@ -39,7 +39,9 @@ class Budget:
         """Return how many questions may be asked, the stream having come to `position`."""
         if self.share == 1:
             return sys.maxsize
-        return max(0, int(self.share * position + 1e-9) - self._spent)  # 0.29 * 100 is just below 29
+        return max(
+            0, int(self.share * position + 1e-9) - self._spent
+        )  # 0.29 * 100 is just below 29
 
     def spend(self, questions: int) -> None:
         """Note that questions were asked, be they within the budget or a person's own wish (a split)."""

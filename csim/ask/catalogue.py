@@ -40,7 +40,9 @@ class Catalogue:
     def find(self, name: str) -> ClassId | None:
         """Return the id behind a name, or None."""
         name = clean_name(name)
-        return next((class_id for class_id, entry in self._entries.items() if entry.name == name), None)
+        return next(
+            (class_id for class_id, entry in self._entries.items() if entry.name == name), None
+        )
 
     def add(self, name: str, *, is_lasting: bool) -> ClassId:
         """Make a class; `is_lasting` if it stays without any answer behind it."""
@@ -65,13 +67,17 @@ class Catalogue:
         kept = self._entries[target]
         kept.support += gone.support
         kept.is_lasting |= gone.is_lasting
-        self._gone = {old: target if new == source else new for old, new in self._gone.items()} | {source: target}
+        self._gone = {old: target if new == source else new for old, new in self._gone.items()} | {
+            source: target
+        }
 
     def remove(self, class_id: ClassId) -> None:
         """Forget a class; its id then stands for none."""
         self.check(class_id)
         del self._entries[class_id]
-        self._gone = {old: None if new == class_id else new for old, new in self._gone.items()} | {class_id: None}
+        self._gone = {old: None if new == class_id else new for old, new in self._gone.items()} | {
+            class_id: None
+        }
 
     def current(self, class_id: ClassId | None) -> ClassId | None:
         """Return what an id stands for today: itself, the class it went up in, or None."""
@@ -91,12 +97,16 @@ class Catalogue:
         """Refuse ids that stand for no class today."""
         for class_id in class_ids:
             if class_id not in self._entries:
-                raise ClassError(f"no class has the id {class_id}; the ids are {_listed(self._entries)}")
+                raise ClassError(
+                    f"no class has the id {class_id}; the ids are {_listed(self._entries)}"
+                )
 
     def check_free(self, name: str) -> None:
         """Refuse a name that a class already has."""
         if (taken := self.find(name)) is not None:
-            raise ClassError(f"the name {name!r} belongs to class {taken}; choose another, or merge the two")
+            raise ClassError(
+                f"the name {name!r} belongs to class {taken}; choose another, or merge the two"
+            )
 
     def state(self) -> State:
         """Return all classes."""
@@ -107,7 +117,9 @@ class Catalogue:
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
-        self._entries = {c: _Entry(name, support, lasting) for c, name, support, lasting in state["classes"]}
+        self._entries = {
+            c: _Entry(name, support, lasting) for c, name, support, lasting in state["classes"]
+        }
         self._gone = dict(state["gone"])
 
 
@@ -123,7 +135,9 @@ def clean_name(name: str) -> str:
     if not cleaned:
         raise InputError("a class name must hold at least one visible character; it is empty")
     if len(cleaned) > _LONGEST:
-        raise InputError(f"a class name may have {_LONGEST} characters, this one has {len(cleaned)}; shorten it")
+        raise InputError(
+            f"a class name may have {_LONGEST} characters, this one has {len(cleaned)}; shorten it"
+        )
     if not cleaned.isprintable():
         raise InputError(f"a class name must be one line of printable text, got {cleaned[:40]!r}")
     return cleaned

@@ -44,7 +44,9 @@ class CallbackLabeller:
         """Call the function."""
         name = self._ask(question)
         if name is not None and not isinstance(name, str):
-            raise InputError(f"the callback must return a name or None, it returned {type(name).__name__}")
+            raise InputError(
+                f"the callback must return a name or None, it returned {type(name).__name__}"
+            )
         return Skip(question.id) if name is None else Named(question.id, name)
 
 
@@ -77,7 +79,9 @@ class TerminalLabeller:
         known = self._names()
         guesses = [(known[c], score) for c, score in question.guesses if c in known]
         self._writer.write(f"{draw(question.representative.image)}\n")
-        self._writer.write(f"question {question.id}: {len(question.members)} images like this one\n")
+        self._writer.write(
+            f"question {question.id}: {len(question.members)} images like this one\n"
+        )
         for number, (name, score) in enumerate(guesses, start=1):
             self._writer.write(f"  #{number}  {name}  ({score:.0%})\n")
         while True:

@@ -72,13 +72,17 @@ class Ledger:
             raise SettingsError(f"size must be at least 1, got {size}")
         self.size = size
         self._entries: dict[QuestionId, _Entry] = {}
-        self._held: Counter[object] = Counter()  # item ids; a split question and its parts share theirs
+        self._held: Counter[object] = (
+            Counter()
+        )  # item ids; a split question and its parts share theirs
         self._last_id = 0
 
     def __contains__(self, item_id: object) -> bool:
         return self._held[item_id] > 0
 
-    def open(self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int) -> list[Question]:
+    def open(
+        self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int
+    ) -> list[Question]:
         """Ask about each group; `guesses` are the model's own for each representative."""
         questions = []
         for group, guess in zip(groups, guesses, strict=True):
@@ -95,22 +99,32 @@ class Ledger:
         entry.question = replace(entry.question, members=(*entry.question.members, *items))
         self._held.update(item.id for item in items)
 
-    def strangers(self, joined: Mapping[QuestionId, Sequence[Item]]) -> dict[QuestionId, list[Item]]:
+    def strangers(
+        self, joined: Mapping[QuestionId, Sequence[Item]]
+    ) -> dict[QuestionId, list[Item]]:
         """Return which images may join questions: those that are not yet members, and that no question shows."""
         shown, may = self.shown(), {}
         for question_id, items in joined.items():
             there = {item.id for item in self.question(question_id).members}
-            may[question_id] = [item for item in items if item.id not in there and item.id not in shown]
+            may[question_id] = [
+                item for item in items if item.id not in there and item.id not in shown
+            ]
         return may
 
     def call_away(self, items: Iterable[Item]) -> list[tuple[QuestionId, list[Item]]]:
         """Take images from the open questions whose members they are, but for those that show them; tell who left."""
         called, left = {item.id for item in items}, []
         for question in self.questions():
-            is_gone = [item.id in called and item != question.representative for item in question.members]
+            is_gone = [
+                item.id in called and item != question.representative for item in question.members
+            ]
             if any(is_gone):
                 gone = list(compress(question.members, is_gone))
-                stay = tuple(item for item, is_away in zip(question.members, is_gone, strict=True) if not is_away)
+                stay = tuple(
+                    item
+                    for item, is_away in zip(question.members, is_gone, strict=True)
+                    if not is_away
+                )
                 self._entries[question.id].question = replace(question, members=stay)
                 self._release(gone)
                 left.append((question.id, gone))
@@ -120,7 +134,9 @@ class Ledger:
         """Forget the oldest questions until the images fit; return those that were still unanswered."""
         expired = []
         surplus = self._held.total() - self.size
-        for question_id in sorted(self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q)):
+        for question_id in sorted(
+            self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q)
+        ):
             if surplus <= 0:
                 break
             entry = self._entries.pop(question_id)
@@ -148,7 +164,9 @@ class Ledger:
         for answer in answers:
             entry, allowed = self._entry(answer.question_id), _FROM[type(answer)]
             if answer.question_id in seen:
-                raise QuestionError(f"question {answer.question_id} comes twice; give one answer per question")
+                raise QuestionError(
+                    f"question {answer.question_id} comes twice; give one answer per question"
+                )
             if entry.status not in allowed:
                 raise QuestionError(
                     f"question {answer.question_id} is {entry.status}; {type(answer).__name__.lower()} needs one "
@@ -201,12 +219,19 @@ class Ledger:
             "id": [question.id for question in questions],
             "position": [question.position for question in questions],
             "members": [len(question.members) for question in questions],
-            "representative": [question.members.index(question.representative) for question in questions],
+            "representative": [
+                question.members.index(question.representative) for question in questions
+            ],
             "guesses": [len(question.guesses) for question in questions],
-            "guess": {"class_id": [class_id for class_id, _ in guesses], "score": [score for _, score in guesses]},
+            "guess": {
+                "class_id": [class_id for class_id, _ in guesses],
+                "score": [score for _, score in guesses],
+            },
             "status": [entry.status for entry in entries],
             "class_id": [entry.class_id for entry in entries],
-            "freed": {str(entry.question.id): sorted(entry.freed) for entry in entries if entry.freed},
+            "freed": {
+                str(entry.question.id): sorted(entry.freed) for entry in entries if entry.freed
+            },
         }
 
     def restore(self, state: State) -> None:
@@ -216,7 +241,9 @@ class Ledger:
         items = iter(unpack(state["items"]))
         guess = zip(state["guess"]["class_id"], state["guess"]["score"], strict=True)
         columns = ("id", "position", "members", "representative", "guesses", "status", "class_id")
-        for own, position, size, shown, sure, status, class_id in zip(*(state[c] for c in columns), strict=True):
+        for own, position, size, shown, sure, status, class_id in zip(
+            *(state[c] for c in columns), strict=True
+        ):
             members, guesses = tuple(islice(items, size)), tuple(islice(guess, sure))
             freed = frozenset(state["freed"].get(str(own), ()))
             self._entries[own] = _Entry(
@@ -244,7 +271,11 @@ def _check_parts(question: Question, answer: Split) -> None:
     if not answer.parts:
         return
     given = sorted(item_id for part in answer.parts for item_id in part)
-    if len(answer.parts) < 2 or not all(answer.parts) or given != sorted(item.id for item in question.members):
+    if (
+        len(answer.parts) < 2
+        or not all(answer.parts)
+        or given != sorted(item.id for item in question.members)
+    ):
         raise QuestionError(
             f"the parts of question {question.id} must be at least two, none empty, and hold each of its "
             f"{len(question.members)} images once; got {len(answer.parts)} parts of {len(given)} images"

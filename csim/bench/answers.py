@@ -42,7 +42,9 @@ class Answers:
     def __post_init__(self) -> None:
         for name in ("delay", "jitter"):
             if not isinstance(value := getattr(self, name), int) or value < 0:
-                raise SettingsError(f"{name} must be a whole number of images, 0 or more, got {value}")
+                raise SettingsError(
+                    f"{name} must be a whole number of images, 0 or more, got {value}"
+                )
         for name in ("missing", "wrong"):
             if not 0 <= (value := getattr(self, name)) <= 1:
                 raise SettingsError(f"{name} must lie between 0 and 1, got {value}")
@@ -75,16 +77,22 @@ class Person:
     [Named(question_id=1, name='heron')]
     """
 
-    def __init__(self, truth: Mapping[ItemId, str], names: Sequence[str], answers: Answers, seed: int) -> None:
+    def __init__(
+        self, truth: Mapping[ItemId, str], names: Sequence[str], answers: Answers, seed: int
+    ) -> None:
         if answers.wrong and len(set(names)) < 2:
-            raise SettingsError(f"wrong answers need at least 2 class names, got {len(set(names))}; set wrong to 0")
+            raise SettingsError(
+                f"wrong answers need at least 2 class names, got {len(set(names))}; set wrong to 0"
+            )
         if seed < 0:
             raise SettingsError(f"seed must be 0 or more, got {seed}")
         self._truth = truth
         self._names = list(dict.fromkeys(names))
         self._answers = answers
         self._seed = seed
-        self._fates: dict[QuestionId, _Fate] = {}  # drawing is slow, and an open question is looked at often
+        self._fates: dict[
+            QuestionId, _Fate
+        ] = {}  # drawing is slow, and an open question is looked at often
 
     def due(self, questions: Sequence[Question], position: int) -> list[Named]:
         """Return the answers that have come by a position, in the order in which they came.
@@ -103,7 +111,9 @@ class Person:
     def _answer(self, question: Question) -> Named:
         shown = question.representative.id
         if shown not in self._truth:
-            raise InputError(f"the truth must name every image of the stream, {shown!r} is not in it")
+            raise InputError(
+                f"the truth must name every image of the stream, {shown!r} is not in it"
+            )
         name, slip = self._truth[shown], self._fate(question.id).slip
         if slip is not None:
             others = [other for other in self._names if other != name]
@@ -113,7 +123,9 @@ class Person:
     def _fate(self, question_id: QuestionId) -> _Fate:
         if question_id not in self._fates:
             # One draw per setting, so that a setting moves nothing but its own effect.
-            miss, slip, late, which = np.random.default_rng([self._seed, question_id]).random(4).tolist()
+            miss, slip, late, which = (
+                np.random.default_rng([self._seed, question_id]).random(4).tolist()
+            )
             lateness = self._answers.delay + int(late * (self._answers.jitter + 1))
             self._fates[question_id] = _Fate(
                 lateness=math.inf if miss < self._answers.missing else lateness,

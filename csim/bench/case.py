@@ -75,7 +75,9 @@ class Case:
         if self.own_method is None:
             return self.settings.to_dict()
         if self.method in METHODS:
-            raise InputError(f"a method of your own needs a name of its own, {self.method!r} is taken; choose another")
+            raise InputError(
+                f"a method of your own needs a name of its own, {self.method!r} is taken; choose another"
+            )
         return {**self.changes, "seed": self.seed}
 
     @property
@@ -92,13 +94,21 @@ class Case:
         """
         place = f"+{_digest(str(self.path))}" if self.path else ""
         words = [self.data + place, self.method, f"r{self.known_share:.12g}"]
-        words += [f"thin{self.thin}"] * (self.thin != 1) + [self.scenario] * (self.scenario != "paper")
+        words += [f"thin{self.thin}"] * (self.thin != 1) + [self.scenario] * (
+            self.scenario != "paper"
+        )
         words += [] if self.budget is None else [f"budget={self.budget:.12g}"]
         usual = asdict(Answers())
-        words += [f"{key}={value:.12g}" for key, value in asdict(self.answers).items() if value != usual[key]]
+        words += [
+            f"{key}={value:.12g}"
+            for key, value in asdict(self.answers).items()
+            if value != usual[key]
+        ]
         words += [f"{key}={value}" for key, value in sorted(self.changes.items())]
         name = re.sub(r"[^\w.=+-]", "_", "-".join([*words, f"seed{self.seed}"]))
-        return name if len(name.encode()) <= _LONGEST else f"{name[: _LONGEST // 4]}+{_digest(name)}"
+        return (
+            name if len(name.encode()) <= _LONGEST else f"{name[: _LONGEST // 4]}+{_digest(name)}"
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return the case as plain values, but for its method, data set and seed."""

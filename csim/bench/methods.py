@@ -64,14 +64,20 @@ def settings_of(
         hint = f"; is it {near[0]}?" if near else ""
         raise InputError(f"the method must be one of {', '.join(METHODS)}; got {method!r}{hint}")
     if twice := sorted({"seed", "budget"} & set(changes)):
-        raise InputError(f"{twice[0]} must not be among the changed settings; give it on its own, with --{twice[0]}")
+        raise InputError(
+            f"{twice[0]} must not be among the changed settings; give it on its own, with --{twice[0]}"
+        )
     if method in _PRESETS:
         given = {} if budget is None else {"budget": budget}
-        return Settings.from_dict(_PRESETS[method].to_dict() | given | dict(changes) | {"seed": seed})
+        return Settings.from_dict(
+            _PRESETS[method].to_dict() | given | dict(changes) | {"seed": seed}
+        )
     own = _BASELINES[method]
     given = {} if budget is None else {"share": budget}
     if given and not isinstance(own, EchoSettings):
-        raise InputError(f"{method} has no budget, what it asks follows from its settings; leave --budget out")
+        raise InputError(
+            f"{method} has no budget, what it asks follows from its settings; leave --budget out"
+        )
     return own.from_dict(own.to_dict() | given | dict(changes) | {"seed": seed})
 
 

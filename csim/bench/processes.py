@@ -30,7 +30,11 @@ _EVERY = 0.2  # seconds between two words about a case
 
 
 def each(
-    work: Callable[[Case, Tell], Outcome], cases: Sequence[Case], *, jobs: int = 1, on_step: OnStep | None = None
+    work: Callable[[Case, Tell], Outcome],
+    cases: Sequence[Case],
+    *,
+    jobs: int = 1,
+    on_step: OnStep | None = None,
 ) -> list[Outcome]:
     """Return what `work` makes of each case, in order.
 
@@ -51,15 +55,21 @@ def each(
     report = on_step or (lambda place, done, total: None)
     if jobs == 1 or len(cases) <= 1:
         with one_thread():
-            return [work(case, _Sparing(partial(report, place))) for place, case in enumerate(cases)]
+            return [
+                work(case, _Sparing(partial(report, place))) for place, case in enumerate(cases)
+            ]
     return _side_by_side(work, cases, jobs, report)
 
 
 def _side_by_side(
     work: Callable[[Case, Tell], Outcome], cases: Sequence[Case], jobs: int, report: OnStep
 ) -> list[Outcome]:
-    spawn = multiprocessing.get_context("spawn")  # a fork would inherit torch's threads half-way through
-    steps: Any = spawn.SimpleQueue()  # written at once: a case's last word is there before its outcome
+    spawn = multiprocessing.get_context(
+        "spawn"
+    )  # a fork would inherit torch's threads half-way through
+    steps: Any = (
+        spawn.SimpleQueue()
+    )  # written at once: a case's last word is there before its outcome
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(jobs, spawn, initializer=_start_worker, initargs=(steps,)) as pool:
         futures = [pool.submit(_work, work, place, case) for place, case in enumerate(cases)]

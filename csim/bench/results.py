@@ -59,7 +59,9 @@ class Result:
         return settings
 
 
-def describe(case: Case, data: DataSet, stream: Stream, run: Run, peak_memory_mb: float) -> dict[str, Any]:
+def describe(
+    case: Case, data: DataSet, stream: Stream, run: Run, peak_memory_mb: float
+) -> dict[str, Any]:
     """Return the content of a run's result file."""
     figures = asdict(summarise(run.events, run.truth)) | {"forgetting": run.forgetting}
     return {
@@ -103,7 +105,9 @@ def write_whole(path: Path, text: str) -> None:
             os.chmod(part.name, 0o644)
             os.replace(part.name, path)
     except OSError as error:
-        raise InputError(f"{path} could not be written ({error.strerror}); mend that and start again") from error
+        raise InputError(
+            f"{path} could not be written ({error.strerror}); mend that and start again"
+        ) from error
 
 
 @contextmanager
@@ -141,16 +145,22 @@ def read(folder: Path, case: Case) -> Result | None:
     path, wanted = path_of(folder, case), _identity(case)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != FORMAT or any(content[key] != value for key, value in wanted.items()):
+        if content["format"] != FORMAT or any(
+            content[key] != value for key, value in wanted.items()
+        ):
             return None
         if lacking := [key for key in _MEASURED if key not in content]:
             raise ValueError(f"it lacks {lacking[0]}")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); see to that, or choose another folder") from error
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}); see to that, or choose another folder"
+        ) from error
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path} is not a result file ({error!r}); delete it to have it made again") from error
+        raise InputError(
+            f"{path} is not a result file ({error!r}); delete it to have it made again"
+        ) from error
     return Result(case.method, case.data, case.seed, content)
 
 
@@ -162,7 +172,9 @@ def missing(folder: Path, cases: Iterable[Case]) -> list[Case]:
 def _identity(case: Case) -> dict[str, Any]:
     """Return what a file must say of itself to be this case's, as JSON has it."""
     told = {"method": case.method, "data": case.data, "seed": case.seed}
-    identity: dict[str, Any] = json.loads(json.dumps({**told, "case": case.describe(), "settings": case.parameters}))
+    identity: dict[str, Any] = json.loads(
+        json.dumps({**told, "case": case.describe(), "settings": case.parameters})
+    )
     return {"format": FORMAT, **identity}
 
 
@@ -188,8 +200,12 @@ def _commit() -> str | None:
     """Return the commit that the code stands at, with a + if files differ from it; None outside a repository."""
     git = ["git", "-C", str(Path(__file__).parent)]
     try:
-        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, check=True, text=True)  # noqa: S603
-        changed = subprocess.run([*git, "status", "--porcelain", "."], capture_output=True, check=True, text=True)  # noqa: S603
+        commit = subprocess.run(  # noqa: S603
+            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, check=True, text=True
+        )
+        changed = subprocess.run(  # noqa: S603
+            [*git, "status", "--porcelain", "."], capture_output=True, check=True, text=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return commit.stdout.strip() + "+" * bool(changed.stdout)
@@ -210,7 +226,10 @@ def _curve(run: Run) -> dict[str, Any]:
 def _rounded(value: Any) -> Any:  # noqa: ANN401
     """Round to what can be seen: files stay readable, and small."""
     if isinstance(value, dict):
-        return {key: entry if key in ("case", "settings") else _rounded(entry) for key, entry in value.items()}
+        return {
+            key: entry if key in ("case", "settings") else _rounded(entry)
+            for key, entry in value.items()
+        }
     if isinstance(value, list):
         return [_rounded(entry) for entry in value]
     return round(value, 4) if isinstance(value, float) else value

@@ -59,7 +59,9 @@ class Method(Protocol):
         ...
 
 
-OpenMethod = Callable[[Callable[[Event], None]], Method]  # given what to call with every event, returns the method
+OpenMethod = Callable[
+    [Callable[[Event], None]], Method
+]  # given what to call with every event, returns the method
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,9 @@ def run(
     start = time.perf_counter()
     events: list[Event] = []
     truth = {str(position): name for position, name in enumerate(stream.names, start=1)}
-    person = Person(truth, sorted({*stream.warm_up_names, *stream.names}), answers or Answers(), seed)
+    person = Person(
+        truth, sorted({*stream.warm_up_names, *stream.names}), answers or Answers(), seed
+    )
     method = open_method(events.append)
     method.fit(stream.warm_up, stream.warm_up_names)
     first = _recall(method, stream)
@@ -124,14 +128,18 @@ def run(
         new = method.observe(batch)
         if position == len(stream.images):
             new += method.ask_now()
-        new += method.tell({answer.question_id: answer.name for answer in person.due(method.questions(), position)})
+        new += method.tell(
+            {answer.question_id: answer.name for answer in person.due(method.questions(), position)}
+        )
         if on_events:
             on_events(new, position)
     seconds = time.perf_counter() - start
     if on_model:
         on_model(method)
     remembered = (first, _recall(method, stream))
-    return Run(events, truth, seconds, method.training_seconds, remembered, _forward_rate(method, stream))
+    return Run(
+        events, truth, seconds, method.training_seconds, remembered, _forward_rate(method, stream)
+    )
 
 
 def _recall(method: Method, stream: Stream) -> float:

@@ -16,7 +16,9 @@ from csim.bench.results import Result, describe, fingerprint, missing, read, swe
 from csim.bench.run import run
 from csim.errors import InputError
 
-OnRun = Callable[[list[Case], int, int, int], None]  # the cases to run, which of them, its images done and in all
+OnRun = Callable[
+    [list[Case], int, int, int], None
+]  # the cases to run, which of them, its images done and in all
 
 
 def measure(
@@ -68,7 +70,9 @@ def prepare(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out):
             return
     except OSError as error:
-        raise InputError(f"{out} cannot be a folder to write to ({error.strerror}); give another with --out") from error
+        raise InputError(
+            f"{out} cannot be a folder to write to ({error.strerror}); give another with --out"
+        ) from error
 
 
 def _unfinished(cases: Sequence[Case], out: Path, data_dir: Path | None) -> list[Case]:
@@ -94,7 +98,9 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
         case.open_method,
         answers=case.answers,
         seed=case.seed,
-        on_events=lambda _, position: tell(min(position, count - 1), count),  # it is done when the file is there
+        on_events=lambda _, position: tell(
+            min(position, count - 1), count
+        ),  # it is done when the file is there
     )
     write(out, case, describe(case, data, stream, outcome, _peak_memory_mb()))
     tell(count, count)
@@ -102,7 +108,11 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
 
 @lru_cache(maxsize=1)
 def _load(
-    name: str, thin: int, path: Path | None, data_dir: Path | None, on_download: Progress | None = None
+    name: str,
+    thin: int,
+    path: Path | None,
+    data_dir: Path | None,
+    on_download: Progress | None = None,
 ) -> DataSet:
     return Case("default", name, thin=thin, path=path).load(data_dir, on_download)
 

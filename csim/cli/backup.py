@@ -13,7 +13,9 @@ from rich.console import Console
 def backup(
     folder: Annotated[Path, typer.Argument(help="The stream folder.")],
     copy: Annotated[Path, typer.Argument(help="Where the copy goes; there must be nothing yet.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the outcome as one JSON object.")
+    ] = False,
 ) -> None:
     """Copy a stream folder; it may be running meanwhile.
 

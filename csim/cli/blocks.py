@@ -28,7 +28,13 @@ def side_by_side(files: Sequence[bytes], across: int = _LARGEST) -> Text:
     for row in range(0, max((picture.height for picture in pictures), default=0), 2):
         for picture in pictures:
             for column in range(picture.width):
-                text.append("▀", Style(color=_colour(picture, column, row), bgcolor=_colour(picture, column, row + 1)))
+                text.append(
+                    "▀",
+                    Style(
+                        color=_colour(picture, column, row),
+                        bgcolor=_colour(picture, column, row + 1),
+                    ),
+                )
             text.append("  ")
         text.append("\n")
     return text

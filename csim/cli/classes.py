@@ -29,7 +29,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as one J
 @classes.command("list")
 @in_one_line
 def list_classes(
-    folder: Folder, as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False
+    folder: Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False,
 ) -> None:
     """List all classes.
 
@@ -38,19 +39,34 @@ def list_classes(
     found = _rows(folder)
     if as_json:
         rows = [
-            {"id": c.id, "name": c.name, "images": c.images, "told": c.told, "learned": c.is_learned} for c in found
+            {
+                "id": c.id,
+                "name": c.name,
+                "images": c.images,
+                "told": c.told,
+                "learned": c.is_learned,
+            }
+            for c in found
         ]
         typer.echo(json.dumps(rows, ensure_ascii=False))
         return
     table = Table("id", "class", "images", "told", "learned", box=box.SIMPLE)
     for own in found:
-        table.add_row(str(own.id), own.name, f"{own.images:,}", f"{own.told:,}", "yes" if own.is_learned else "not yet")
+        table.add_row(
+            str(own.id),
+            own.name,
+            f"{own.images:,}",
+            f"{own.told:,}",
+            "yes" if own.is_learned else "not yet",
+        )
     Console(highlight=False, markup=False).print(table)
 
 
 @classes.command()
 @in_one_line
-def add(folder: Folder, name: Annotated[str, typer.Argument(help="Its name.")], as_json: AsJson = False) -> None:
+def add(
+    folder: Folder, name: Annotated[str, typer.Argument(help="Its name.")], as_json: AsJson = False
+) -> None:
     """Make a class known by name before its first image.
 
     Example: csim classes add birds heron
@@ -61,7 +77,10 @@ def add(folder: Folder, name: Annotated[str, typer.Argument(help="Its name.")], 
 @classes.command()
 @in_one_line
 def rename(
-    folder: Folder, which: Which, name: Annotated[str, typer.Argument(help="The new name.")], as_json: AsJson = False
+    folder: Folder,
+    which: Which,
+    name: Annotated[str, typer.Argument(help="The new name.")],
+    as_json: AsJson = False,
 ) -> None:
     """Give a class another name; its id stays.
 
@@ -82,7 +101,12 @@ def merge(
 
     Example: csim classes merge birds "grey heron" heron
     """
-    tell(folder, MergeClasses(_find(folder, which), _find(folder, into)), f"{which} went up in {into}", as_json)
+    tell(
+        folder,
+        MergeClasses(_find(folder, which), _find(folder, into)),
+        f"{which} went up in {into}",
+        as_json,
+    )
 
 
 @classes.command()
@@ -98,9 +122,13 @@ def remove(folder: Folder, which: Which, as_json: AsJson = False) -> None:
 def _find(folder: Path, which: str) -> int:
     """Return a class's id; a name goes before an id that reads the same."""
     rows = _rows(folder)
-    found = [own.id for own in rows if own.name == which] or [own.id for own in rows if str(own.id) == which]
+    found = [own.id for own in rows if own.name == which] or [
+        own.id for own in rows if str(own.id) == which
+    ]
     if not found:
-        raise ClassError(f"no class is called {which!r}; there are {', '.join(own.name for own in rows)}")
+        raise ClassError(
+            f"no class is called {which!r}; there are {', '.join(own.name for own in rows)}"
+        )
     return found[0]
 
 

@@ -46,9 +46,15 @@ classifier.tell({question.id: input("name? ") for question in classifier.questio
 
 
 def demo(
-    seed: int = typer.Option(0, min=0, help="Draws which digits are known, the order, and the first weights."),
-    out: Path = typer.Option(Path("csim-demo"), help="The folder for report.html; made if it is not there."),
-    as_json: bool = typer.Option(False, "--json", help="Print the figures as one JSON object on the last line."),
+    seed: int = typer.Option(
+        0, min=0, help="Draws which digits are known, the order, and the first weights."
+    ),
+    out: Path = typer.Option(
+        Path("csim-demo"), help="The folder for report.html; made if it is not there."
+    ),
+    as_json: bool = typer.Option(
+        False, "--json", help="Print the figures as one JSON object on the last line."
+    ),
 ) -> None:
     """Watch csim discover seven of ten handwritten digits.
 
@@ -82,7 +88,12 @@ def demo(
     _show_the_way(console, report, seed)
     if as_json:
         found = sum(m.asked is not None for m in milestones(done.events, done.truth))
-        more = {"seed": seed, "new_classes_found": found, "report": str(report), "seconds": round(seconds, 2)}
+        more = {
+            "seed": seed,
+            "new_classes_found": found,
+            "report": str(report),
+            "seconds": round(seconds, 2),
+        }
         typer.echo(json.dumps(dataclasses.asdict(summary) | more))
 
 
@@ -112,8 +123,16 @@ class Narrator:
         self._class_names: dict[ClassId, str] = {}
         self._questions = 0
         words = TextColumn("{task.description}")
-        columns = (words, BarColumn(), MofNCompleteColumn(), TextColumn("images,"), TimeRemainingColumn(compact=True))
-        self._bar = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+        columns = (
+            words,
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("images,"),
+            TimeRemainingColumn(compact=True),
+        )
+        self._bar = Progress(
+            *columns, console=console, disable=not console.is_terminal, transient=True
+        )
         self._task = self._bar.add_task("warming up", total=len(names))
 
     def __enter__(self) -> Narrator:
@@ -161,13 +180,20 @@ class Narrator:
         if class_id in self._class_names and class_id not in self._learned:
             self._learned.add(class_id)
             name = self._class_names[class_id]
-            self._say(position, name, f"learned after {self._passed(name, position)} of its images", "green")
+            self._say(
+                position,
+                name,
+                f"learned after {self._passed(name, position)} of its images",
+                "green",
+            )
 
     def _passed(self, name: str, position: int) -> int:
         return self._names[:position].count(name)
 
     def _say(self, position: int, name: str, words: str, style: str) -> None:
-        line = Text.assemble((f"  image {position:>5,}   ", "dim"), (name, "bold"), "  ", (words, style))
+        line = Text.assemble(
+            (f"  image {position:>5,}   ", "dim"), (name, "bold"), "  ", (words, style)
+        )
         self._console.print(line, soft_wrap=True)
 
 
@@ -195,8 +221,13 @@ def _page(done: Run, own: Settings, sample: Sample) -> str:
     from csim.report.page import Embedding, ReportContent, render  # noqa: PLC0415
 
     seed, (before, after) = own.seed, sample.known
-    titles = (f"before: the first model knows {', '.join(before)}", f"after: the last model knows {len(after)} classes")
-    panels = [Panel(title, project(own, seed)) for title, own in zip(titles, sample.vectors, strict=True)]
+    titles = (
+        f"before: the first model knows {', '.join(before)}",
+        f"after: the last model knows {len(after)} classes",
+    )
+    panels = [
+        Panel(title, project(own, seed)) for title, own in zip(titles, sample.vectors, strict=True)
+    ]
     versions = ", ".join(f"{library} {version(library)}" for library in _LIBRARIES)
     return render(
         ReportContent(
@@ -228,7 +259,9 @@ def _reserve(folder: Path) -> Path:
     except OSError as error:
         raise InputError(_refusal(folder, error)) from error
     if report.is_dir():
-        raise InputError(f"{report} must be a file, it is a folder; choose another folder with --out")
+        raise InputError(
+            f"{report} must be a file, it is a folder; choose another folder with --out"
+        )
     return report
 
 
@@ -250,12 +283,20 @@ def _table(summary: Summary, classes: int, seconds: float, keep: float) -> Table
     table.add_column(style="dim")
     for row in (
         ("accuracy", f"{summary.accuracy:.1f} %", "labels that are right at the end"),
-        ("accuracy at arrival", f"{summary.accuracy_at_arrival:.1f} %", "right at once; put aside counts as wrong"),
+        (
+            "accuracy at arrival",
+            f"{summary.accuracy_at_arrival:.1f} %",
+            "right at once; put aside counts as wrong",
+        ),
         ("labels spent", f"{summary.labels_percent:.1f} %", "images shown to the labeller"),
         ("M_new", f"{summary.m_new:.1f} %", "new ones taken for known ones"),
         ("F_new", f"{summary.f_new:.1f} %", "known ones taken for new ones"),
         ("purity", f"{summary.purity:.1f} %", "grouped images that belong together"),
-        ("known put aside", f"{summary.rejected_known:.1f} %", f"promised: about {100 * (1 - keep):g} % at most"),
+        (
+            "known put aside",
+            f"{summary.rejected_known:.1f} %",
+            f"promised: about {100 * (1 - keep):g} % at most",
+        ),
         ("classes learned", f"{summary.classes_learned} of {classes}", ""),
         ("seconds", f"{seconds:.1f}", "the report included"),
     ):

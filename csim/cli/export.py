@@ -18,7 +18,9 @@ from csim.cli.messages import in_one_line
 if TYPE_CHECKING:
     from csim.folder.reader import Reader
 
-export = typer.Typer(help="Write labels, pictures and the model for other tools.", no_args_is_help=True)
+export = typer.Typer(
+    help="Write labels, pictures and the model for other tools.", no_args_is_help=True
+)
 
 Folder = Annotated[Path, typer.Argument(help="The stream folder; it may be running meanwhile.")]
 Table = Annotated[Path, typer.Argument(help="The file to write; it ends in .csv or .jsonl.")]
@@ -96,7 +98,9 @@ def images(
     from csim.export.image_folder import write_images  # noqa: PLC0415
 
     with _reading(folder) as reader:
-        kept = "WHERE picture IS NOT NULL AND class_id IS NOT NULL" + ("" if every else " AND is_told")
+        kept = "WHERE picture IS NOT NULL AND class_id IS NOT NULL" + (
+            "" if every else " AND is_told"
+        )
         with _showing("images", reader.value(f"{_IMAGES} {kept}")) as follow:
             copied = write_images(reader, out, every=every, follow=follow)
     _tell(
@@ -116,9 +120,14 @@ def label_studio(
     folder: Folder,
     out: Annotated[Path, typer.Argument(help="The file to write; it ends in .json.")],
     every: Annotated[
-        bool, typer.Option("--all", help="A task per image whose picture is kept, not per open question.")
+        bool,
+        typer.Option(
+            "--all", help="A task per image whose picture is kept, not per open question."
+        ),
     ] = False,
-    config: Annotated[Path | None, typer.Option(help="Write the labelling config, XML, to this file too.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Write the labelling config, XML, to this file too.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -133,7 +142,9 @@ def label_studio(
     from csim.export.whole import whole  # noqa: PLC0415
 
     with _reading(folder) as reader:
-        total = reader.value(f"{_IMAGES} WHERE picture IS NOT NULL") if every else reader.count("open")
+        total = (
+            reader.value(f"{_IMAGES} WHERE picture IS NOT NULL") if every else reader.count("open")
+        )
         with _showing("tasks", total) as follow:
             written = write_tasks(reader, out, every=every, overwrite=force, follow=follow)
     if config is not None:
@@ -148,7 +159,9 @@ def label_studio(
 @in_one_line
 def model(
     folder: Folder,
-    out: Annotated[Path, typer.Argument(help="The name of the two files, without or with .safetensors.")],
+    out: Annotated[
+        Path, typer.Argument(help="The name of the two files, without or with .safetensors.")
+    ],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -164,7 +177,12 @@ def model(
     with _reading(folder) as reader:
         card = write_model(reader, out, overwrite=force)
     file, beside = files_of(out)
-    values = {"file": str(file), "card": str(beside), "model": card["model"], "sha256": card["sha256"]}
+    values = {
+        "file": str(file),
+        "card": str(beside),
+        "model": card["model"],
+        "sha256": card["sha256"],
+    }
     _tell(values, f"{file} is model {card['model']}, trained on {card['images']:,} images", as_json)
 
 
@@ -180,8 +198,16 @@ def _reading(folder: Path) -> Iterator[Reader]:
 def _showing(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show how far an export is, on a terminal only."""
     console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("writing"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{what},"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (
+        TextColumn("writing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(f"{what},"),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("", total=total)
         yield lambda done: bar.update(task, completed=done)
 

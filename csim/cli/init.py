@@ -22,17 +22,25 @@ _LARGEST = 64  # pixels a side, unless asked for: a network on small images lear
 
 def init(
     folder: Annotated[Path, typer.Argument(help="The stream folder to make.")],
-    labelled: Annotated[Path, typer.Option(help="Labelled images: a subfolder per class, two images each or more.")],
+    labelled: Annotated[
+        Path, typer.Option(help="Labelled images: a subfolder per class, two images each or more.")
+    ],
     size: Annotated[
         str | None,
-        typer.Option(help="Height and width that all images are brought to, as 48 or 48x64. [default: their own]"),
+        typer.Option(
+            help="Height and width that all images are brought to, as 48 or 48x64. [default: their own]"
+        ),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(parser=share, help="Questions per image, at every moment: 0.02, or 20/1000.")
+        float | None,
+        typer.Option(parser=share, help="Questions per image, at every moment: 0.02, or 20/1000."),
     ] = None,
-    preset: Annotated[str, typer.Option(help="default, or paper: the method as it was published.")] = "default",
+    preset: Annotated[
+        str, typer.Option(help="default, or paper: the method as it was published.")
+    ] = "default",
     change: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more.")
+        list[str] | None,
+        typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more."),
     ] = None,
     retrain_lag: Annotated[
         int,
@@ -45,7 +53,9 @@ def init(
         int, typer.Option(parser=size_in_bytes, help="Disk space for kept pictures: 500MB, 2GB.")
     ] = "2GB",  # type: ignore[assignment]
     keep: Annotated[str | None, typer.Option(hidden=True)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was made as one JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was made as one JSON object.")
+    ] = False,
 ) -> None:
     """Make a stream folder and train its first model.
 
@@ -63,20 +73,42 @@ def init(
 
     console = Console(stderr=True, highlight=False)
     if folder.exists():
-        raise InputError(f"{folder} must not exist yet, it does; give a new name, or go on with `csim run {folder}`")
+        raise InputError(
+            f"{folder} must not exist yet, it does; give a new name, or go on with `csim run {folder}`"
+        )
     with console.status("reading images"):
         shape, images, names = _read(labelled, None if size is None else _pixels(size))
     config = Config(settings, shape, retrain_lag, picture_room)
-    columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("epochs,"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("epochs,"),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("", total=settings.epochs)
-        make(folder, config, images, names, lambda epoch, epochs, _: bar.update(task, completed=epoch, total=epochs))
+        make(
+            folder,
+            config,
+            images,
+            names,
+            lambda epoch, epochs, _: bar.update(task, completed=epoch, total=epochs),
+        )
     classes = sorted(set(names))
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), "images": len(names), "classes": classes, "shape": shape}))
+        typer.echo(
+            json.dumps(
+                {"folder": str(folder), "images": len(names), "classes": classes, "shape": shape}
+            )
+        )
         return
     kind = "grey" if len(shape) == 2 else "colour"
-    typer.echo(f"{folder} knows {len(classes)} classes from {len(names):,} images, {shape[0]}x{shape[1]} {kind}")
+    typer.echo(
+        f"{folder} knows {len(classes)} classes from {len(names):,} images, {shape[0]}x{shape[1]} {kind}"
+    )
     typer.echo(f"Go on: csim run {folder} DIRECTORY --out predictions.jsonl")
 
 
@@ -95,7 +127,9 @@ def _pixels(text: str) -> tuple[int, int]:
     return int(height), int(width or height)
 
 
-def _read(root: Path, size: tuple[int, int] | None) -> tuple[tuple[int, ...], list[Decoded], list[str]]:
+def _read(
+    root: Path, size: tuple[int, int] | None
+) -> tuple[tuple[int, ...], list[Decoded], list[str]]:
     """Return the stream's shape, and the labelled images in it with their class names."""
     from csim.sources.arrival import Trouble  # noqa: PLC0415
     from csim.sources.decode import decode  # noqa: PLC0415
@@ -108,6 +142,8 @@ def _read(root: Path, size: tuple[int, int] | None) -> tuple[tuple[int, ...], li
     for arrival, _ in files:
         seen = decode(arrival, shape)
         if isinstance(seen, Trouble):
-            raise InputError(f"{root / seen.id.removeprefix('labelled/')}: {seen.reason}; mend or remove it")
+            raise InputError(
+                f"{root / seen.id.removeprefix('labelled/')}: {seen.reason}; mend or remove it"
+            )
         images.append(seen)
     return shape, images, [name for _, name in files]

@@ -26,10 +26,13 @@ def label(
     answers: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="Answers from a file: .jsonl or .csv with question and name, or Label Studio .json."
+            "--from",
+            help="Answers from a file: .jsonl or .csv with question and name, or Label Studio .json.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="List the open questions as JSON, or the outcome.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="List the open questions as JSON, or the outcome.")
+    ] = False,
 ) -> None:
     """Answer what the stream asks.
 
@@ -48,7 +51,12 @@ def label(
         return
     with Reader(folder) as reader:
         if as_json:
-            typer.echo(json.dumps([_plain(reader, question) for question in _unanswered(reader)], ensure_ascii=False))
+            typer.echo(
+                json.dumps(
+                    [_plain(reader, question) for question in _unanswered(reader)],
+                    ensure_ascii=False,
+                )
+            )
             return
         Session(folder, reader).hold()
 
@@ -63,10 +71,17 @@ def _take(folder: Path, file: Path, as_json: bool) -> None:
     refused = [outcome.refusal for outcome in outcomes if outcome.refusal is not None]
     waiting = sum(not outcome.is_taken for outcome in outcomes)
     if as_json:
-        values = {"answers": len(outcomes), "refused": len(refused), "waiting": waiting, "refusals": refused}
+        values = {
+            "answers": len(outcomes),
+            "refused": len(refused),
+            "waiting": waiting,
+            "refusals": refused,
+        }
         typer.echo(json.dumps(values, ensure_ascii=False))
     else:
-        typer.echo(f"{len(outcomes) - len(refused)} answers are safe, {waiting} of them wait for the running engine")
+        typer.echo(
+            f"{len(outcomes) - len(refused)} answers are safe, {waiting} of them wait for the running engine"
+        )
         for words in refused:
             typer.echo(f"refused: {words}", err=True)
     if refused:
@@ -102,7 +117,9 @@ class Session:
                 if not self._hear(question):
                     break
             else:
-                self._console.print("No question is open." if not self._answered else "That was the last question.")
+                self._console.print(
+                    "No question is open." if not self._answered else "That was the last question."
+                )
         finally:
             if self._done:
                 with self._console.status("taking the answers"):
@@ -110,14 +127,18 @@ class Session:
                 assert not outcomes
         if self._answered:
             self._console.print(
-                f"{len(self._answered)} answers given. Go on: csim run {self._folder} …", soft_wrap=True
+                f"{len(self._answered)} answers given. Go on: csim run {self._folder} …",
+                soft_wrap=True,
             )
 
     def _next(self) -> QuestionRow | None:
         if self._again is not None:
             again, self._again = self._again, None
             return self._reader.question(again)
-        return next((question for question in _unanswered(self._reader) if question.id not in self._done), None)
+        return next(
+            (question for question in _unanswered(self._reader) if question.id not in self._done),
+            None,
+        )
 
     def _show(self, question: QuestionRow) -> None:
         left = sum(other.id not in self._done for other in _unanswered(self._reader))
@@ -125,7 +146,10 @@ class Session:
         self._console.print(
             Text.assemble(
                 (f"\nQuestion {question.id}", "bold"),
-                (f"   {left} open, image {item.place:,} ({item.id}), stands for {len(question.members)}", "dim"),
+                (
+                    f"   {left} open, image {item.place:,} ({item.id}), stands for {len(question.members)}",
+                    "dim",
+                ),
             ),
             soft_wrap=True,
         )
@@ -135,7 +159,9 @@ class Session:
         if faces := [file for place in others if (file := self._reader.picture(place))]:
             self._console.print(side_by_side(faces, across=12))
         for number, (name, score) in enumerate(question.guesses[:9], start=1):
-            self._console.print(Text.assemble((f"  {number} ", "bold"), name, (f"  {score:.2f}", "dim")))
+            self._console.print(
+                Text.assemble((f"  {number} ", "bold"), name, (f"  {score:.2f}", "dim"))
+            )
 
     def _hear(self, question: QuestionRow) -> bool:
         """Take one answer; tell whether the person goes on."""

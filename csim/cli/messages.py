@@ -38,6 +38,8 @@ def in_one_line(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except CsimError as error:
             typer.echo(f"csim: {error}", err=True)
-            raise typer.Exit(next(code for kind, code in _CODES if isinstance(error, kind))) from error
+            raise typer.Exit(
+                next(code for kind, code in _CODES if isinstance(error, kind))
+            ) from error
 
     return run

@@ -33,4 +33,6 @@ def tell(folder: Path, message: Answer | Edit, words: str, as_json: bool) -> Non
     if as_json:
         typer.echo(json.dumps({"message": outcome.number, "taken": outcome.is_taken}))
     else:
-        typer.echo(words if outcome.is_taken else f"{words}, as soon as the running engine takes it")
+        typer.echo(
+            words if outcome.is_taken else f"{words}, as soon as the running engine takes it"
+        )

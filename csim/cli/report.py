@@ -26,14 +26,18 @@ _LIBRARIES = ("torch", "numpy", "scikit-learn", "matplotlib")
 
 def report(
     folder: Annotated[Path, typer.Argument(help="The stream folder.")],
-    out: Annotated[Path, typer.Option(help="The HTML file to write; one that is there is replaced.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="The HTML file to write; one that is there is replaced.")
+    ] = Path("report.html"),
     truth: Annotated[
         Path | None,
-        typer.Option(help="A CSV file with the columns item and class: what images truly are, as far as you know."),
+        typer.Option(
+            help="A CSV file with the columns item and class: what images truly are, as far as you know."
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print where the page is as one JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print where the page is as one JSON object.")
+    ] = False,
 ) -> None:
     """Write one HTML page about a stream; it may be running meanwhile.
 
@@ -48,7 +52,10 @@ def report(
     from csim.report.folder_truth import read_truth  # noqa: PLC0415
 
     _check(out)
-    with Console(stderr=True).status("reading and drawing"), one_thread():  # a stream may run meanwhile
+    with (
+        Console(stderr=True).status("reading and drawing"),
+        one_thread(),
+    ):  # a stream may run meanwhile
         known = None if truth is None else read_truth(truth)
         page = render(folder, known, _origin(folder, truth)).encode()
     _write(out, page)
@@ -56,7 +63,9 @@ def report(
     if as_json:
         typer.echo(json.dumps({"report": str(out), "bytes": len(page), "seconds": seconds}))
     else:
-        typer.echo(f"{out.resolve()} shows {folder}, {len(page) / 1e6:,.1f} MB; open it in a browser")
+        typer.echo(
+            f"{out.resolve()} shows {folder}, {len(page) / 1e6:,.1f} MB; open it in a browser"
+        )
 
 
 def _origin(folder: Path, truth: Path | None) -> dict[str, str]:
@@ -95,4 +104,6 @@ def _refusing(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageError(f"{out} cannot be written ({error.strerror}); make room or choose another place") from error
+        raise StorageError(
+            f"{out} cannot be written ({error.strerror}); make room or choose another place"
+        ) from error

@@ -34,17 +34,29 @@ SourceName = Annotated[
     ),
 ]
 Predictions = Annotated[
-    Path | None, typer.Option(help="Predictions go to this .jsonl or .csv file; - for standard output.")
+    Path | None,
+    typer.Option(help="Predictions go to this .jsonl or .csv file; - for standard output."),
 ]
-Watch = Annotated[bool, typer.Option("--watch", help="Go on for ever with what is put into the directory.")]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Go on for ever with what is put into the directory.")
+]
 IsLive = Annotated[
-    bool, typer.Option("--live", help="A new model takes over as soon as it is ready; nothing waits for it.")
+    bool,
+    typer.Option(
+        "--live", help="A new model takes over as soon as it is ready; nothing waits for it."
+    ),
 ]
-Limit = Annotated[int | None, typer.Option(parser=number("--limit", int, least=1), help="Stop after so many images.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(parser=number("--limit", int, least=1), help="Stop after so many images."),
+]
 Every = Annotated[
-    float | None, typer.Option(parser=number("--every", float), help="Seconds between two frames of a video.")
+    float | None,
+    typer.Option(parser=number("--every", float), help="Seconds between two frames of a video."),
 ]
-Null = Annotated[bool, typer.Option("--null", "-0", help="The list's file names end with a zero byte.")]
+Null = Annotated[
+    bool, typer.Option("--null", "-0", help="The list's file names end with a zero byte.")
+]
 Ask = Annotated[bool, typer.Option(help="At the end of the source, ask about what waits.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was done as one JSON object.")]
 
@@ -70,15 +82,25 @@ def run(
 
     Example: csim run birds incoming/ --watch --out predictions.jsonl
     """
-    warnings.filterwarnings("ignore", category=UserWarning, module="PIL")  # what matters is counted as trouble
+    warnings.filterwarnings(
+        "ignore", category=UserWarning, module="PIL"
+    )  # what matters is counted as trouble
     from csim.folder.run import run  # noqa: PLC0415
     from csim.folder.stream import Stream  # noqa: PLC0415
     from csim.sources.choose import open_source  # noqa: PLC0415
 
     if source is None and watch:
         raise InputError("--watch needs a directory; give it after the folder")
-    origin = () if source is None else open_source(source, watch=watch, stdin=sys.stdin.buffer, every=every, null=null)
-    with Stream(folder, is_live=live) as stream, _stopping() as is_stopped, _writing(stream, out) as write:
+    origin = (
+        ()
+        if source is None
+        else open_source(source, watch=watch, stdin=sys.stdin.buffer, every=every, null=null)
+    )
+    with (
+        Stream(folder, is_live=live) as stream,
+        _stopping() as is_stopped,
+        _writing(stream, out) as write,
+    ):
         for problem in stream.problems:
             typer.echo(f"csim: {problem}; an older snapshot was used", err=True)
         with _showing(stream) as show:
@@ -87,7 +109,9 @@ def run(
                 write()
                 show(counts)
 
-            counts, is_end = run(stream, origin, limit=limit, is_stopped=is_stopped, on_batch=follow)
+            counts, is_end = run(
+                stream, origin, limit=limit, is_stopped=is_stopped, on_batch=follow
+            )
             if is_end and not is_stopped():
                 stream.finish(ask=ask)
                 write()
@@ -100,24 +124,37 @@ def _is_piped(out: Path | None) -> bool:
     return out is not None and str(out) == "-"
 
 
-def _conclude(folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, to_error: bool) -> None:
+def _conclude(
+    folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, to_error: bool
+) -> None:
     from csim.folder.reader import Reader  # noqa: PLC0415
 
     with Reader(folder) as reader:
         opened, position = reader.count("open"), reader.value("SELECT max(position) FROM steps")
         unreadable = dict(reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind"))
     if as_json:
-        values = {"taken": counts.taken, "known": counts.known, "troubles": counts.troubles, "position": position}
-        typer.echo(json.dumps(values | {"open_questions": opened, "stopped": is_stopped}), err=to_error)
+        values = {
+            "taken": counts.taken,
+            "known": counts.known,
+            "troubles": counts.troubles,
+            "position": position,
+        }
+        typer.echo(
+            json.dumps(values | {"open_questions": opened, "stopped": is_stopped}), err=to_error
+        )
         return
-    typer.echo(f"{counts.taken:,} images taken, {position:,} in all; {opened} questions open", err=to_error)
+    typer.echo(
+        f"{counts.taken:,} images taken, {position:,} in all; {opened} questions open", err=to_error
+    )
     if counts.known:
         typer.echo(f"{counts.known:,} had come before and were passed over", err=to_error)
     if counts.troubles:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(unreadable.items()))
         reason = f"; the last: {counts.last.id}: {counts.last.reason}" if counts.last else ""
         files = "file" if counts.troubles == 1 else "files"
-        typer.echo(f"{counts.troubles:,} {files} could not be taken (in all {kinds}){reason}", err=True)
+        typer.echo(
+            f"{counts.troubles:,} {files} could not be taken (in all {kinds}){reason}", err=True
+        )
     if is_stopped:
         typer.echo(f"stopped; the same command goes on from here: csim run {folder} …", err=True)
     elif opened:
@@ -131,7 +168,9 @@ def _stopping() -> Iterator[Callable[[], bool]]:
 
     def hear(signum: int, _: object) -> None:
         heard.append(signum)
-        signal.signal(signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL)
+        signal.signal(
+            signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL
+        )
 
     before = {signum: signal.signal(signum, hear) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:

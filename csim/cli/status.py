@@ -45,7 +45,9 @@ def _facts(found: Status) -> Table:
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column(style="bold")
     table.add_column()
-    questions = ", ".join(f"{count:,} {status}" for status, count in found.questions.items()) or "none yet"
+    questions = (
+        ", ".join(f"{count:,} {status}" for status, count in found.questions.items()) or "none yet"
+    )
     share = 100 * found.told / found.position if found.position else 0
     troubles = ", ".join(f"{count:,} {kind}" for kind, count in found.troubles.items()) or "none"
     training = f", {found.training} is being trained" if found.training else ""
@@ -53,11 +55,17 @@ def _facts(found: Status) -> Table:
         ("images", f"{found.position:,}, {found.waiting:,} without a class"),
         ("engine", "not running" if found.engine is None else f"running, process {found.engine}"),
         ("questions", questions),
-        ("labels spent", f"{found.told:,}, {share:.1f} % of the images; the budget is {100 * found.budget:g} %"),
+        (
+            "labels spent",
+            f"{found.told:,}, {share:.1f} % of the images; the budget is {100 * found.budget:g} %",
+        ),
         ("model", f"{found.model}{training}"),
         ("messages", f"{found.messages:,} wait, {len(found.refusals):,} were refused"),
         ("unreadable files", troubles),
-        ("on disk", f"{found.bytes / 1e6:,.1f} MB, {found.picture_bytes / 1e6:,.1f} MB of it pictures"),
+        (
+            "on disk",
+            f"{found.bytes / 1e6:,.1f} MB, {found.picture_bytes / 1e6:,.1f} MB of it pictures",
+        ),
     ):
         table.add_row(*row)
     return table
@@ -67,6 +75,10 @@ def _classes(found: Status) -> Table:
     table = Table("id", "class", "images", "told", "", box=box.SIMPLE)
     for own in found.classes:
         table.add_row(
-            str(own.id), own.name, f"{own.images:,}", f"{own.told:,}", "" if own.is_learned else "not yet learned"
+            str(own.id),
+            own.name,
+            f"{own.images:,}",
+            f"{own.told:,}",
+            "" if own.is_learned else "not yet learned",
         )
     return table

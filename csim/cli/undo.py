@@ -15,9 +15,14 @@ from csim.records import Undo
 def undo(
     folder: Annotated[Path, typer.Argument(help="The stream folder.")],
     question: Annotated[
-        int | None, typer.Argument(help="The question whose answer to take back. [default: the one answered last]")
+        int | None,
+        typer.Argument(
+            help="The question whose answer to take back. [default: the one answered last]"
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the outcome as one JSON object.")
+    ] = False,
 ) -> None:
     """Take back an answer; the question can then be answered again.
 

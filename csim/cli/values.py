@@ -41,7 +41,9 @@ def share(text: str) -> float:
         value = -1.0
     if 0 <= value <= 1:
         return value
-    typer.echo(f"csim: --budget must lie between 0 and 1, as 0.02 or 20/1000; got {text!r}", err=True)
+    typer.echo(
+        f"csim: --budget must lie between 0 and 1, as 0.02 or 20/1000; got {text!r}", err=True
+    )
     raise typer.Exit(2)
 
 
@@ -51,7 +53,9 @@ def changes_of(words: list[str]) -> dict[str, object]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
-            raise InputError(f"a setting is changed by name=value, for example epochs=5; got {word!r}")
+            raise InputError(
+                f"a setting is changed by name=value, for example epochs=5; got {word!r}"
+            )
         try:
             changes[name] = json.loads(text)
         except ValueError:

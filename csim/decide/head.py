@@ -44,7 +44,9 @@ class Head:
         scores = self.scores(vectors)
         if labels is None and self.class_ids:
             labels = np.array(self.class_ids, np.int64)[scores.argmax(axis=1)]
-        self._threshold.fit({c: scores[labels == c, place] for place, c in enumerate(self.class_ids)})
+        self._threshold.fit(
+            {c: scores[labels == c, place] for place, c in enumerate(self.class_ids)}
+        )
 
     def decide(self, scores: Floats) -> list[Decision]:
         """Accept or reject images by their scores, (n, K)."""
@@ -62,7 +64,9 @@ class Head:
     def guess(self, vector: Floats, most: int = 3) -> Guesses:
         """Return the classes of highest score for a vector, (d,); raising `most` lists more of them."""
         (row,) = self.scores(vector[None])
-        return tuple((self.class_ids[place], float(row[place])) for place in np.argsort(-row)[:most])
+        return tuple(
+            (self.class_ids[place], float(row[place])) for place in np.argsort(-row)[:most]
+        )
 
     def state(self) -> State:
         """Return the thresholds; the model is saved on its own."""

@@ -40,7 +40,10 @@ class Threshold(Protocol):
 
     def state(self) -> State:
         """Return the fitted thresholds."""
-        return {"class_ids": list(self._lowest), "lowest": np.array(list(self._lowest.values()), np.float64)}
+        return {
+            "class_ids": list(self._lowest),
+            "lowest": np.array(list(self._lowest.values()), np.float64),
+        }
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""

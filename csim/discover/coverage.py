@@ -30,12 +30,16 @@ _FELLOWS = 0.3  # of the weight of an image that is spoken for: an answer is not
 Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
 
 
-def doubtful(scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> Floats:
+def doubtful(
+    scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints
+) -> Floats:
     """Weigh images by the classifier's doubt alone."""
     return doubt(scores)
 
 
-def new_or_doubtful(scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints) -> Floats:
+def new_or_doubtful(
+    scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints
+) -> Floats:
     """Weigh images by doubt or by novelty, whichever is more: they fail on different images."""
     new = novelty(recent, labelled, guesses, columns)
     return np.maximum(doubt(scores), np.where(new < _NOISE, 0, new))
@@ -56,7 +60,9 @@ class CoverDoubt(Choice):
         what each recent image weighs.
     """
 
-    def __init__(self, representative: Representative | None = None, *, spread: int, weigh: Weigh) -> None:
+    def __init__(
+        self, representative: Representative | None = None, *, spread: int, weigh: Weigh
+    ) -> None:
         self._representative = representative
         self._spread = spread
         self._weigh = weigh
@@ -77,7 +83,11 @@ class CoverDoubt(Choice):
         reach = _reach(recent[worth], nearest[worth], guesses[worth], self._spread)
         picks = []
         for best, group in cover(weights[worth], reach, most):
-            shown = group[self._representative.choose(recent[worth[group]])] if self._representative else best
+            shown = (
+                group[self._representative.choose(recent[worth[group]])]
+                if self._representative
+                else best
+            )
             picks.append(Pick(worth[group[reach[shown, group]]], int(worth[shown])))
         return Found(picks, joined)
 

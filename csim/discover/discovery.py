@@ -100,24 +100,45 @@ class Discovery:
         self._representative = representative
 
     def find(
-        self, gallery: Viewer, head: Scores, store: Examples, *, most: int, position: int, pending: Sequence[Question]
+        self,
+        gallery: Viewer,
+        head: Scores,
+        store: Examples,
+        *,
+        most: int,
+        position: int,
+        pending: Sequence[Question],
     ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
         """Return at most `most` groups to ask about, and the images that belong to pending questions, by question."""
         scene = Scene(self.pool.items(), gallery, head, store)
         asked = [question.representative for question in pending]
-        found = self._choice.choose(scene, most, asked) if len(scene) and (most or asked) else Found([], [])
+        found = (
+            self._choice.choose(scene, most, asked)
+            if len(scene) and (most or asked)
+            else Found([], [])
+        )
         groups = [self._group(scene, pick) for pick in found.picks]
         self.pool.looked(position)
-        joined = zip(pending, found.joined, strict=False)  # a choice that knows no groups joins nothing
-        return groups, {question.id: [scene.items[m] for m in members] for question, members in joined if len(members)}
+        joined = zip(
+            pending, found.joined, strict=False
+        )  # a choice that knows no groups joins nothing
+        return groups, {
+            question.id: [scene.items[m] for m in members]
+            for question, members in joined
+            if len(members)
+        }
 
-    def split(self, members: Sequence[Item], parts: Sequence[Sequence[str]], encoder: Encoder) -> list[Group]:
+    def split(
+        self, members: Sequence[Item], parts: Sequence[Sequence[str]], encoder: Encoder
+    ) -> list[Group]:
         """Cut a group into the given parts (item ids) as far as they are members, or in two where it is widest."""
         if not members:
             return []
         vectors = encoder.embed(stack(members))
         place = {item.id: index for index, item in enumerate(members)}
-        cuts = [[place[item_id] for item_id in part if item_id in place] for part in parts] or halve(vectors)
+        cuts = [
+            [place[item_id] for item_id in part if item_id in place] for part in parts
+        ] or halve(vectors)
         return [self._form(members, vectors, np.array(cut)) for cut in cuts if len(cut)]
 
     def note(self, events: Sequence[Event]) -> list[Event]:

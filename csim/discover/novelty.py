@@ -65,7 +65,9 @@ def principal(recent: Floats, labelled: Floats) -> tuple[Floats, Floats]:
     some = both[:: max(1, len(both) // _ENOUGH)]
     axes = np.linalg.eigh(some.T @ some)[1][:, -_COMPONENTS:]
     placed = both @ axes
-    length = float(np.sqrt((placed[len(recent) :] ** 2).sum(axis=1).mean())) if len(labelled) else 0.0
+    length = (
+        float(np.sqrt((placed[len(recent) :] ** 2).sum(axis=1).mean())) if len(labelled) else 0.0
+    )
     placed /= length if length > _NO_LENGTH else 1.0
     return placed[: len(recent)], placed[len(recent) :]
 

@@ -41,8 +41,15 @@ class Purify(Choice):
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` groups, the largest if not all."""
-        parts = sorted(dbscan(scene.vectors, self.eps, self.min_points), key=len, reverse=True)[:most]
-        return Found([Pick(part, int(part[self._representative.choose(scene.vectors[part])])) for part in parts])
+        parts = sorted(dbscan(scene.vectors, self.eps, self.min_points), key=len, reverse=True)[
+            :most
+        ]
+        return Found(
+            [
+                Pick(part, int(part[self._representative.choose(scene.vectors[part])]))
+                for part in parts
+            ]
+        )
 
 
 def dbscan(vectors: Floats, eps: float, min_points: int) -> list[Ints]:
@@ -66,4 +73,6 @@ def halve(vectors: Floats) -> list[Ints]:
     if len(vectors) < 2:
         return [np.arange(len(vectors))]
     labels = AgglomerativeClustering(n_clusters=2).fit_predict(vectors)
-    return sorted((np.flatnonzero(labels == part) for part in (0, 1)), key=lambda part: int(part[0]))
+    return sorted(
+        (np.flatnonzero(labels == part) for part in (0, 1)), key=lambda part: int(part[0])
+    )

@@ -67,7 +67,9 @@ class Recent:
 
     def leaving(self, position: int) -> list[Item]:
         """Return images without a class that are too old to wait longer; all old ones are forgotten."""
-        old = [entry for entry in self._entries.values() if position - entry.item.position >= self.size]
+        old = [
+            entry for entry in self._entries.values() if position - entry.item.position >= self.size
+        ]
         for entry in old:
             del self._entries[entry.item.id]
         return [entry.item for entry in old if entry.class_id is None]

@@ -57,7 +57,9 @@ class Scene:
         Has labelled images to compare with.
     """
 
-    def __init__(self, items: Sequence[Item], viewer: Viewer, head: Scores, store: Examples) -> None:
+    def __init__(
+        self, items: Sequence[Item], viewer: Viewer, head: Scores, store: Examples
+    ) -> None:
         self.items = items
         self._viewer = viewer
         self._head = head
@@ -88,18 +90,28 @@ class Scene:
 
     def guesses_of(self, items: Sequence[Item]) -> Ints:
         """Return the column of other items' best class, (m,)."""
-        return _best(self._head.scores(self._viewer.views(items).vectors)) if items else np.zeros(0, np.int64)
+        return (
+            _best(self._head.scores(self._viewer.views(items).vectors))
+            if items
+            else np.zeros(0, np.int64)
+        )
 
     @cached_property
     def reference(self) -> tuple[Floats, Ints]:
         """Features of labelled images, (m, f), and the column of each one's class, (m,), -1 if it has none."""
         items, labels = self._store.newest(_LABELLED)
         place = {class_id: column for column, class_id in enumerate(self._head.class_ids)}
-        return self.features_of(items), np.array([place.get(label, -1) for label in labels.tolist()], np.int64)
+        return self.features_of(items), np.array(
+            [place.get(label, -1) for label in labels.tolist()], np.int64
+        )
 
     def features_of(self, items: Sequence[Item]) -> Floats:
         """Return other items' features, (m, f)."""
-        return self._viewer.views(items).features if items else np.zeros((0, self.features.shape[1]), np.float32)
+        return (
+            self._viewer.views(items).features
+            if items
+            else np.zeros((0, self.features.shape[1]), np.float32)
+        )
 
     @cached_property
     def _views(self) -> Views:

@@ -44,9 +44,13 @@ class Augment:
     def _move(self, inputs: Tensor, rng: np.random.Generator) -> Tensor:
         count, _, height, width = inputs.shape
         padded = functional.pad(inputs, (self.shift,) * 4, mode="replicate")
-        offsets = torch.from_numpy(rng.integers(0, 2 * self.shift + 1, (2, count))).to(inputs.device)
+        offsets = torch.from_numpy(rng.integers(0, 2 * self.shift + 1, (2, count))).to(
+            inputs.device
+        )
         rows = offsets[0][:, None] + torch.arange(height, device=inputs.device)  # (n, h)
         columns = offsets[1][:, None] + torch.arange(width, device=inputs.device)  # (n, w)
         which = torch.arange(count, device=inputs.device)[:, None, None]
-        moved = padded.permute(0, 2, 3, 1)[which, rows[:, :, None], columns[:, None, :]]  # (n, h, w, channels)
+        moved = padded.permute(0, 2, 3, 1)[
+            which, rows[:, :, None], columns[:, None, :]
+        ]  # (n, h, w, channels)
         return moved.permute(0, 3, 1, 2)

@@ -38,7 +38,9 @@ class Backbone(Protocol):
 class OwnBackbone:
     """Convolutions that are trained; `make_body` makes fresh ones for images of a shape."""
 
-    def __init__(self, make_body: Callable[[tuple[int, ...]], ConvBody], device: torch.device) -> None:
+    def __init__(
+        self, make_body: Callable[[tuple[int, ...]], ConvBody], device: torch.device
+    ) -> None:
         self._make_body = make_body
         self._device = device
 
@@ -84,4 +86,6 @@ class ForeignBackbone:
 
     def open(self, model: Model) -> Seer:
         """Return the encoder, seen from the model's middle."""
-        return CentredEncoder(self._encoder, CentredBody(torch.from_numpy(np.array(model.network["body.mean"]))))
+        return CentredEncoder(
+            self._encoder, CentredBody(torch.from_numpy(np.array(model.network["body.mean"])))
+        )

@@ -42,7 +42,9 @@ class NetworkEncoder:
         """Return vectors and features of images, at least one."""
         with torch.inference_mode():
             seen = [self._body.view(inputs) for _, inputs in self._chunks(images)]
-        vectors, features = (torch.cat(part)[: len(images)].cpu().numpy() for part in zip(*seen, strict=True))
+        vectors, features = (
+            torch.cat(part)[: len(images)].cpu().numpy() for part in zip(*seen, strict=True)
+        )
         return Views(vectors, features)
 
     def _chunks(self, images: Images) -> Iterator[tuple[int, Tensor]]:
@@ -62,7 +64,9 @@ class CentredEncoder:
 
     def embed(self, images: Images) -> Floats:
         """Return one vector of unit length per image, (n, d)."""
-        return self.view(images).vectors if len(images) else np.zeros((0, self._body.size), np.float32)
+        return (
+            self.view(images).vectors if len(images) else np.zeros((0, self._body.size), np.float32)
+        )
 
     def view(self, images: Images) -> Views:
         """Return vectors and features of images, at least one."""
@@ -80,15 +84,21 @@ class CheckedEncoder:
         """Return one vector per image, (n, d)."""
         given = self._encoder.embed(images)
         try:
-            vectors = np.array(given.detach().cpu().numpy() if isinstance(given, Tensor) else given, np.float32)
+            vectors = np.array(
+                given.detach().cpu().numpy() if isinstance(given, Tensor) else given, np.float32
+            )
         except (ValueError, TypeError) as error:
-            raise InputError(f"the encoder must return an array of numbers, (n, d); it did not ({error})") from error
+            raise InputError(
+                f"the encoder must return an array of numbers, (n, d); it did not ({error})"
+            ) from error
         if vectors.ndim != 2 or len(vectors) != len(images):
             raise InputError(
                 f"the encoder must return one vector per image, ({len(images)}, d); it returned {vectors.shape}"
             )
         if not np.isfinite(vectors).all():
-            raise InputError("the encoder returned a value that is not a finite number; look at its input scaling")
+            raise InputError(
+                "the encoder returned a value that is not a finite number; look at its input scaling"
+            )
         return vectors
 
 

@@ -39,7 +39,9 @@ class Gallery:
             seen = self._encoder.view(stack(missing))
             rows = zip(seen.vectors, seen.features, strict=True)
             self._seen.update(zip(map(_key, missing), rows, strict=True))
-        vectors, features = (np.stack(part) for part in zip(*(self._seen[_key(item)] for item in items), strict=True))
+        vectors, features = (
+            np.stack(part) for part in zip(*(self._seen[_key(item)] for item in items), strict=True)
+        )
         for key in list(self._seen)[: max(0, len(self._seen) - _ROOM)]:
             del self._seen[key]
         return Views(vectors, features)

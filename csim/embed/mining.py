@@ -87,7 +87,9 @@ class Literal:
         positive = torch.where(is_positive, log_distances, _NEVER).min(1)
         negative = torch.where(is_negative, log_distances, -_NEVER).max(1)
         loss = torch.where(is_positive.any(1), positive.values + margin - negative.values, -_NEVER)
-        return _one_per_anchor(positive.indices, negative.indices, torch.where(is_negative.any(1), loss, -_NEVER))
+        return _one_per_anchor(
+            positive.indices, negative.indices, torch.where(is_negative.any(1), loss, -_NEVER)
+        )
 
 
 def _roles(labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -100,5 +102,6 @@ def _one_per_anchor(positive: Tensor, negative: Tensor, loss: Tensor) -> PairCou
     counts = (loss > 0).to(loss.dtype)[:, None]
     empty = torch.zeros(len(loss), len(loss), dtype=loss.dtype, device=loss.device)
     return PairCounts(
-        pull=empty.scatter(1, positive[:, None], counts), push=empty.scatter(1, negative[:, None], counts)
+        pull=empty.scatter(1, positive[:, None], counts),
+        push=empty.scatter(1, negative[:, None], counts),
     )

@@ -69,7 +69,10 @@ class ConvBody(nn.Module):
         layers: list[nn.Module] = []
         for layer in range(conv_layers):
             width_now = channels << layer
-            layers += [nn.Conv2d(depth, width_now, kernel_size=kernel, padding=kernel // 2), nn.MaxPool2d(2)]
+            layers += [
+                nn.Conv2d(depth, width_now, kernel_size=kernel, padding=kernel // 2),
+                nn.MaxPool2d(2),
+            ]
             layers += [nn.BatchNorm2d(width_now)] * batch_norm + [nn.ReLU()]
             depth = width_now
         pixels = (height >> conv_layers) * (width >> conv_layers)
@@ -91,11 +94,15 @@ class ConvBody(nn.Module):
         images, new ones too, onto the known classes, and these far less.
         """
         maps = self._maps(inputs)
-        grid = functional.adaptive_avg_pool2d(maps, (min(_GRID, maps.shape[2]), min(_GRID, maps.shape[3])))
+        grid = functional.adaptive_avg_pool2d(
+            maps, (min(_GRID, maps.shape[2]), min(_GRID, maps.shape[3]))
+        )
         return self._vectors(maps), grid.flatten(1)
 
     def _maps(self, inputs: Tensor) -> Tensor:
-        maps: Tensor = self.features(inputs.to(memory_format=torch.channels_last))  # twice as fast on a CPU
+        maps: Tensor = self.features(
+            inputs.to(memory_format=torch.channels_last)
+        )  # twice as fast on a CPU
         return maps
 
     def _vectors(self, maps: Tensor) -> Tensor:
@@ -182,11 +189,15 @@ class OpenWorldNetwork(nn.Module):
         """Let a class without weights of its own begin where its images' vectors lie on the average."""
         self.eval()
         with torch.no_grad():
-            self.one_vs_rest.directions[column] = functional.normalize(self.body(inputs).mean(0), dim=0)
+            self.one_vs_rest.directions[column] = functional.normalize(
+                self.body(inputs).mean(0), dim=0
+            )
 
     def arrays(self) -> dict[str, Floats]:
         """Return a copy of every weight by name."""
-        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+        return {
+            name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()
+        }
 
 
 _PER_CLASS = ("one_vs_rest.directions", "one_vs_rest.bias")
@@ -220,6 +231,12 @@ def pick_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:  # torch raises all three for what is not there
-        raise SettingsError(f'device must be "auto" or one that torch finds on this machine, got {name!r}') from error
+    except (
+        RuntimeError,
+        AssertionError,
+        NotImplementedError,
+    ) as error:  # torch raises all three for what is not there
+        raise SettingsError(
+            f'device must be "auto" or one that torch finds on this machine, got {name!r}'
+        ) from error
     return device

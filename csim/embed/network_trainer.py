@@ -35,7 +35,9 @@ class NetworkTrainer:
         For Adam. Raising it learns faster until it no longer settles.
     """
 
-    def __init__(self, loss: Loss, batches: Batches, augment: Change, *, epochs: int, learning_rate: float) -> None:
+    def __init__(
+        self, loss: Loss, batches: Batches, augment: Change, *, epochs: int, learning_rate: float
+    ) -> None:
         self.loss = loss
         self.batches = batches
         self.augment = augment
@@ -64,7 +66,9 @@ class NetworkTrainer:
         network.train()
         for epoch in count(1):
             losses: list[Tensor] = []
-            for indices in islice(self.batches.epoch(columns, rng), steps - taken if steps else None):
+            for indices in islice(
+                self.batches.epoch(columns, rng), steps - taken if steps else None
+            ):
                 for group in optimiser.param_groups if steps else ():
                     group["lr"] = self.learning_rate * (1 - (taken + len(losses)) / steps)
                 batch = torch.from_numpy(indices).to(inputs.device)
@@ -77,7 +81,11 @@ class NetworkTrainer:
             taken += len(losses)
             is_last = taken >= steps if steps else epoch >= epochs
             if progress:
-                progress(epoch, epoch if is_last else max(epoch + 1, epochs), float(torch.stack(losses).mean()))
+                progress(
+                    epoch,
+                    epoch if is_last else max(epoch + 1, epochs),
+                    float(torch.stack(losses).mean()),
+                )
             if is_last:
                 break
         network.eval()

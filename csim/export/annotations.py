@@ -21,7 +21,9 @@ def read_annotations(text: str) -> list[Answer]:
     """Return an answer for each task that was annotated, in their order."""
     tasks = from_json(text)
     if not isinstance(tasks, list):
-        raise InputError(f"it must be a list of tasks, got {type(tasks).__name__}; export from Label Studio as JSON")
+        raise InputError(
+            f"it must be a list of tasks, got {type(tasks).__name__}; export from Label Studio as JSON"
+        )
     answers: list[Answer] = []
     for number, task in enumerate(tasks, start=1):
         with within(f"task {number}"):
@@ -31,14 +33,20 @@ def read_annotations(text: str) -> list[Answer]:
 
 def _answers(task: Any) -> list[Answer]:  # noqa: ANN401
     if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-        raise InputError("it must have data and annotations; export from Label Studio as JSON, not as JSON-MIN")
+        raise InputError(
+            "it must have data and annotations; export from Label Studio as JSON, not as JSON-MIN"
+        )
     data, annotations = task["data"], _objects(task.get("annotations"), "annotations")
     if "question" not in data:
-        raise InputError("its data must name a question; only tasks that csim has written can be taken")
+        raise InputError(
+            "its data must name a question; only tasks that csim has written can be taken"
+        )
     given = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
     if data["question"] is None:
         if given:
-            raise InputError("its image stands for no open question, so that an answer cannot be taken; remove it")
+            raise InputError(
+                "its image stands for no open question, so that an answer cannot be taken; remove it"
+            )
         return []
     question = check_question(data["question"])
     if given:
@@ -48,7 +56,9 @@ def _answers(task: Any) -> list[Answer]:  # noqa: ANN401
 
 def _objects(value: Any, what: str) -> list[dict[str, Any]]:  # noqa: ANN401
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise InputError(f"it must have a list of {what}; export from Label Studio as JSON, not as JSON-MIN")
+        raise InputError(
+            f"it must have a list of {what}; export from Label Studio as JSON, not as JSON-MIN"
+        )
     return value
 
 
@@ -57,7 +67,9 @@ def _time(annotation: dict[str, Any]) -> datetime:
     try:
         time = datetime.fromisoformat(said)
     except (ValueError, TypeError) as error:
-        raise InputError(f"the time of an annotation must be as 2026-11-16T09:30:00Z, got {said!r}") from error
+        raise InputError(
+            f"the time of an annotation must be as 2026-11-16T09:30:00Z, got {said!r}"
+        ) from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
@@ -66,7 +78,9 @@ def _name(annotation: dict[str, Any]) -> Any:  # noqa: ANN401
     results = _objects(annotation.get("result"), "results")
     names = _values(results, TEXT, "text") or _values(results, CHOICE, "choices")
     if len(names) != 1:
-        raise InputError(f"its annotation must name one class, it names {len(names)}; mend or skip it")
+        raise InputError(
+            f"its annotation must name one class, it names {len(names)}; mend or skip it"
+        )
     return names[0]
 
 

@@ -34,10 +34,16 @@ def read_answers(path: Path) -> list[Answer]:
     path
         Ends in `.jsonl`, `.csv` or `.json`; UTF-8, at most 250 MiB.
     """
-    readers: dict[str, Callable[[str], list[Answer]]] = {".jsonl": _json_lines, ".csv": _csv, ".json": read_annotations}
+    readers: dict[str, Callable[[str], list[Answer]]] = {
+        ".jsonl": _json_lines,
+        ".csv": _csv,
+        ".json": read_annotations,
+    }
     read = readers.get(path.suffix.lower())
     if read is None:
-        raise InputError(f"answers must come in a file that ends in {', '.join(readers)}; got {path}")
+        raise InputError(
+            f"answers must come in a file that ends in {', '.join(readers)}; got {path}"
+        )
     text = _text(path)
     with within(f"{path}"):
         return read(text)
@@ -48,17 +54,25 @@ def _text(path: Path) -> str:
         if not path.is_file():
             raise InputError(f"{path} must be a file, there is none; check the path")
         if (size := path.stat().st_size) > MOST_BYTES:
-            raise InputError(f"{path} may have {MOST_BYTES:,} bytes, it has {size:,}; give it in parts")
+            raise InputError(
+                f"{path} may have {MOST_BYTES:,} bytes, it has {size:,}; give it in parts"
+            )
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); look at its permissions") from error
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}); look at its permissions"
+        ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} must be UTF-8 text, byte {error.start} is not; save it anew as UTF-8") from error
+        raise InputError(
+            f"{path} must be UTF-8 text, byte {error.start} is not; save it anew as UTF-8"
+        ) from error
 
 
 def _json_lines(text: str) -> list[Answer]:
     answers: list[Answer] = []
-    for number, line in enumerate(text.split("\n"), start=1):  # a text in JSON may hold other ends of line
+    for number, line in enumerate(
+        text.split("\n"), start=1
+    ):  # a text in JSON may hold other ends of line
         if line.strip():
             with within(f"line {number}"):
                 answers.append(_from_object(from_json(line)))
@@ -71,7 +85,9 @@ def _from_object(value: Any) -> Answer:  # noqa: ANN401
         raise InputError(f"it must be a JSON object, got {type(value).__name__}")
     given = [kind for kind in _KINDS if kind in value]
     if len(given) != 1:
-        raise InputError(f"it must have one of {', '.join(_KINDS)}; it has {', '.join(given) or 'none'}")
+        raise InputError(
+            f"it must have one of {', '.join(_KINDS)}; it has {', '.join(given) or 'none'}"
+        )
     question, (kind,) = check_question(value.get("question")), given
     said = value[kind]
     if kind == "name":
@@ -82,11 +98,15 @@ def _from_object(value: Any) -> Answer:  # noqa: ANN401
         return Split(question, _parts(said))
     if said is not True:
         raise InputError(f"{kind} must be true, got {json.dumps(said)[:40]}")
-    return Skip(question) if kind == "skip" else Split(question) if kind == "split" else Undo(question)
+    return (
+        Skip(question) if kind == "skip" else Split(question) if kind == "split" else Undo(question)
+    )
 
 
 def _parts(said: list[Any]) -> tuple[tuple[ItemId, ...], ...]:
-    if not said or not all(isinstance(part, list) and all(isinstance(item, str) for item in part) for part in said):
+    if not said or not all(
+        isinstance(part, list) and all(isinstance(item, str) for item in part) for part in said
+    ):
         raise InputError("split must be true, or a list of parts, each a list of item ids")
     return tuple(tuple(part) for part in said)
 
@@ -104,7 +124,9 @@ def _csv(text: str) -> list[Answer]:
     rows = csv.DictReader(lines(), strict=True)
     try:
         if not {"question", "name"} <= set(rows.fieldnames or ()):
-            raise InputError("line 1: the columns must be question and name, with a comma between them")
+            raise InputError(
+                "line 1: the columns must be question and name, with a comma between them"
+            )
         for row in rows:
             with within(f"line {number}"):
                 answers.append(_from_row(row))
@@ -115,7 +137,9 @@ def _csv(text: str) -> list[Answer]:
 
 def _from_row(row: dict[str | Any, Any]) -> Named:
     if None in row or None in row.values():
-        raise InputError("it must have as many values as the first line; a name with a comma needs quotes")
+        raise InputError(
+            "it must have as many values as the first line; a name with a comma needs quotes"
+        )
     number = row["question"].strip()
     is_number = number.isdecimal() and len(number) < 19  # more digits than any question has
     return Named(check_question(int(number) if is_number else number), clean_name(row["name"]))

@@ -38,5 +38,8 @@ def from_json(text: str) -> Any:  # noqa: ANN401
     """Return what JSON says, or refuse it."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # ValueError: also a number of thousands of digits
         raise InputError(f"it must be JSON, it is not ({error})") from error

@@ -12,7 +12,13 @@ from itertools import count
 
 _FORBIDDEN = set('/\\:*?"<>|')
 _MOST_BYTES = 200  # of 255: room for what makes a name unique, and for an ending
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))}
+_DEVICES = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)),
+}
 
 
 def safe_name(text: str) -> str:
@@ -21,7 +27,9 @@ def safe_name(text: str) -> str:
     >>> safe_name("grey heron"), safe_name("../etc/passwd"), safe_name("aux.png")
     ('grey heron', '_._etc_passwd', '_aux.png')
     """
-    name = "".join(letter if letter.isprintable() and letter not in _FORBIDDEN else "_" for letter in text)
+    name = "".join(
+        letter if letter.isprintable() and letter not in _FORBIDDEN else "_" for letter in text
+    )
     name = name.encode()[:_MOST_BYTES].decode(errors="ignore")
     if not name or name[0] == ".":
         name = "_" + name[1:]

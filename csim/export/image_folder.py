@@ -36,7 +36,9 @@ class Copied:
     unnamed: int = 0  # the image has no class
 
 
-def write_images(reader: Reader, root: Path, *, every: bool = False, follow: Follow = lambda _: None) -> Copied:
+def write_images(
+    reader: Reader, root: Path, *, every: bool = False, follow: Follow = lambda _: None
+) -> Copied:
     """Copy pictures into a new folder, sorted by class.
 
     Parameters
@@ -64,7 +66,9 @@ def write_images(reader: Reader, root: Path, *, every: bool = False, follow: Fol
         for item, picture in _pictures(reader, every, copied):
             assert item.name is not None
             path = _put(beside / folders[item.name], item, picture).relative_to(beside)
-            writer.writerow((path.as_posix(), item.id, item.name, decided_by(item), max(item.place, 0)))
+            writer.writerow(
+                (path.as_posix(), item.id, item.name, decided_by(item), max(item.place, 0))
+            )
             copied.images += 1
             follow(copied.images)
         copied.classes = sum(1 for _ in beside.iterdir())
@@ -108,4 +112,6 @@ def _put(folder: Path, item: ItemRow, picture: bytes) -> Path:
 
 
 def _without_ending(item_id: str) -> str:
-    return next((item_id[: -len(known)] for known in SUFFIXES if item_id.lower().endswith(known)), item_id)
+    return next(
+        (item_id[: -len(known)] for known in SUFFIXES if item_id.lower().endswith(known)), item_id
+    )

@@ -22,7 +22,10 @@ from csim.export.whole import whole
 from csim.folder.reader import ItemRow, QuestionRow, Reader
 from csim.sources.open_picture import format_of
 
-CHOICE, TEXT = "class", "new"  # the two controls of the config: a class there is, and one there is not
+CHOICE, TEXT = (
+    "class",
+    "new",
+)  # the two controls of the config: a class there is, and one there is not
 _CONFIG = f"""<View>
   <Image name="image" value="$image"/>
   <Choices name="{CHOICE}" toName="image" choice="single-radio" value="$classes"/>
@@ -47,7 +50,12 @@ def labelling_config() -> str:
 
 
 def write_tasks(
-    reader: Reader, path: Path, *, every: bool = False, overwrite: bool = False, follow: Follow = lambda _: None
+    reader: Reader,
+    path: Path,
+    *,
+    every: bool = False,
+    overwrite: bool = False,
+    follow: Follow = lambda _: None,
 ) -> Tasks:
     """Write one task per open question, in the order of asking.
 
@@ -92,7 +100,9 @@ def _of_questions(reader: Reader, written: Tasks) -> Iterator[Task]:
             written.gone += 1
             continue
         for name, score in question.guesses[:1]:
-            task["predictions"].append(_prediction(name, score, f"model {_model(reader, question)}"))
+            task["predictions"].append(
+                _prediction(name, score, f"model {_model(reader, question)}")
+            )
         yield task
 
 
@@ -116,7 +126,9 @@ def _choices(reader: Reader) -> list[dict[str, str]]:
     return [{"value": own.name, "alias": own.name} for own in reader.classes()]
 
 
-def _task(reader: Reader, item: ItemRow, question: int | None, classes: list[dict[str, str]]) -> Task | None:
+def _task(
+    reader: Reader, item: ItemRow, question: int | None, classes: list[dict[str, str]]
+) -> Task | None:
     """Return a task without predictions; None if there is no picture to show."""
     picture = reader.picture(item.place)
     if picture is None:
@@ -128,10 +140,18 @@ def _task(reader: Reader, item: ItemRow, question: int | None, classes: list[dic
 
 
 def _prediction(name: str, score: float | None, version: str) -> dict[str, Any]:
-    chosen = {"id": CHOICE, "from_name": CHOICE, "to_name": "image", "type": "choices", "value": {"choices": [name]}}
+    chosen = {
+        "id": CHOICE,
+        "from_name": CHOICE,
+        "to_name": "image",
+        "type": "choices",
+        "value": {"choices": [name]},
+    }
     return {"model_version": version, "score": score, "result": [chosen]}
 
 
 def _model(reader: Reader, question: QuestionRow) -> int:
     """Return the model that was in use when a question was asked."""
-    return int(reader.value("SELECT max(version) FROM models WHERE installed_at <= ?", question.position))
+    return int(
+        reader.value("SELECT max(version) FROM models WHERE installed_at <= ?", question.position)
+    )

@@ -16,7 +16,12 @@ DecidedBy = Literal["told", "answer", "model", "none"]
 
 
 def write_labels(
-    reader: Reader, path: Path, *, warm_up: bool = False, overwrite: bool = False, follow: Follow = lambda _: None
+    reader: Reader,
+    path: Path,
+    *,
+    warm_up: bool = False,
+    overwrite: bool = False,
+    follow: Follow = lambda _: None,
 ) -> int:
     """Write one row per image of the stream, and return how many they are.
 
@@ -35,7 +40,9 @@ def write_labels(
     """
     with at_one_moment(reader):
         rows = labels(reader, warm_up=warm_up)
-        return write_rows(path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow)
+        return write_rows(
+            path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow
+        )
 
 
 def labels(reader: Reader, *, warm_up: bool = False) -> Iterator[Row]:

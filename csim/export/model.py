@@ -49,14 +49,21 @@ def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[
         Whether the two files may already be there.
     """
     if os.path.isdir(path):  # a name that is too long is no folder
-        raise InputError(f"{path} must be a name for the model's two files, it is a folder; add a name to it")
+        raise InputError(
+            f"{path} must be a name for the model's two files, it is a folder; add a name to it"
+        )
     outside, (path, card_path) = reader.layout.root, files_of(path)
     with whole(card_path, outside=outside, overwrite=overwrite) as card_file:
         model = _in_use(reader)
         payload = _payload(model)
         with at_one_moment(reader):
-            card = _card(reader, model) | {"file": path.name, "sha256": hashlib.sha256(payload).hexdigest()}
-        card_file.write_text(json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+            card = _card(reader, model) | {
+                "file": path.name,
+                "sha256": hashlib.sha256(payload).hexdigest(),
+            }
+        card_file.write_text(
+            json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        )
         with whole(path, outside=outside, overwrite=overwrite) as model_file:
             model_file.write_bytes(payload)
     return card
@@ -79,7 +86,9 @@ def _in_use(reader: Reader) -> Model:
         try:
             return checkpoint.model_from(checkpoint.read(reader.layout.model(version)))
         except CheckpointError:
-            if reader.value(query) == version:  # otherwise a newer one has come, and the engine has deleted this
+            if (
+                reader.value(query) == version
+            ):  # otherwise a newer one has come, and the engine has deleted this
                 raise
 
 
@@ -95,7 +104,9 @@ def _card(reader: Reader, model: Model) -> dict[str, Any]:
     query = "SELECT images, position, installed_at FROM models WHERE version = ?"
     ((images, position, installed_at),) = reader.rows(query, model.version)
     thresholds_from, lowest = _thresholds(reader, model)
-    classes = reader.rows("SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today")
+    classes = reader.rows(
+        "SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"
+    )
     today = {own: (now, name) for own, now, name in classes}
     columns = [
         {"class_id": today[own][0], "name": today[own][1], "threshold": lowest.get(today[own][0])}

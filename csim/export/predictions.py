@@ -10,7 +10,9 @@ from csim.folder.lines import FIELDS
 from csim.folder.reader import Reader
 
 
-def write_predictions(reader: Reader, path: Path, *, overwrite: bool = False, follow: Follow = lambda _: None) -> int:
+def write_predictions(
+    reader: Reader, path: Path, *, overwrite: bool = False, follow: Follow = lambda _: None
+) -> int:
     """Write what became of each image, at arrival and later, and return how many lines that are.
 
     Parameters
@@ -26,4 +28,6 @@ def write_predictions(reader: Reader, path: Path, *, overwrite: bool = False, fo
     """
     with at_one_moment(reader):
         rows = (line for _, line in reader.lines())
-        return write_rows(path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow)
+        return write_rows(
+            path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow
+        )

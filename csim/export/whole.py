@@ -34,20 +34,26 @@ def whole(path: Path, *, outside: Path, overwrite: bool = False) -> Iterator[Pat
         sync(beside)
         os.replace(beside, path)
     except OSError as error:
-        raise StorageError(f"{path} cannot be written ({error.strerror}); make room or choose another place") from error
+        raise StorageError(
+            f"{path} cannot be written ({error.strerror}); make room or choose another place"
+        ) from error
     finally:
         _remove(beside)
 
 
 def _check(path: Path, outside: Path, overwrite: bool) -> None:
     if path.resolve().is_relative_to(outside.resolve()):
-        raise InputError(f"{path} must not lie in the stream folder {outside}, which is for csim alone; choose another")
+        raise InputError(
+            f"{path} must not lie in the stream folder {outside}, which is for csim alone; choose another"
+        )
     if not path.exists():
         return
     if not overwrite:
         raise InputError(f"{path} must not exist yet, it does; give a new name")
     if not path.is_file():
-        raise InputError(f"{path} must be a plain file to be replaced, it is not; give another name")
+        raise InputError(
+            f"{path} must be a plain file to be replaced, it is not; give another name"
+        )
 
 
 def _remove(path: Path) -> None:

@@ -30,7 +30,9 @@ def appearing(root: Path) -> Iterator[Path]:
         yield beside
         beside.rename(root)
     except OSError as error:
-        raise StorageError(f"{root} cannot be written ({error}); make room or choose another place") from error
+        raise StorageError(
+            f"{root} cannot be written ({error}); make room or choose another place"
+        ) from error
     finally:
         if workshop is not None:
             shutil.rmtree(workshop, ignore_errors=True)

@@ -55,7 +55,10 @@ def event_from_text(kind: str, body: str, picture: Pictured) -> r.Event:
         guesses = tuple((class_id, score) for class_id, score in values["guesses"])
         position, representative = values["position"], members[values["representative"]]
         return r.Asked(
-            position, r.Question(values["question_id"], position, representative, tuple(members.values()), guesses)
+            position,
+            r.Question(
+                values["question_id"], position, representative, tuple(members.values()), guesses
+            ),
         )
     event: r.Event = _from_text(_EVENTS, kind, body)
     return event
@@ -83,7 +86,9 @@ def message_from_text(kind: str, body: str) -> Message:
 
 
 def _to_text(record: Any) -> tuple[str, str]:  # noqa: ANN401
-    return type(record).__name__, json.dumps({field.name: getattr(record, field.name) for field in fields(record)})
+    return type(record).__name__, json.dumps(
+        {field.name: getattr(record, field.name) for field in fields(record)}
+    )
 
 
 def _from_text(kinds: dict[str, type[Any]], kind: str, body: str) -> Any:  # noqa: ANN401

@@ -31,7 +31,9 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """Open a database that others may be writing to; it must be of today's version."""
     connection = _open(path, "ro")
     if (found := _number(connection, "user_version")) < VERSION:
-        raise FolderError(f"{path.parent} is of version {found}, this program reads {VERSION}; `csim run` brings it up")
+        raise FolderError(
+            f"{path.parent} is of version {found}, this program reads {VERSION}; `csim run` brings it up"
+        )
     return connection
 
 
@@ -93,10 +95,14 @@ def translate_errors(connection: sqlite3.Connection) -> Iterator[None]:
         raise _explained(error, connection) from error
     except OSError as error:
         where = error.filename or "the folder"
-        raise StorageError(f"{where} cannot be written ({error.strerror}); make room, then run again") from error
+        raise StorageError(
+            f"{where} cannot be written ({error.strerror}); make room, then run again"
+        ) from error
 
 
-def insert_many(connection: sqlite3.Connection, into: str, rows: Sequence[Sequence[object]]) -> None:
+def insert_many(
+    connection: sqlite3.Connection, into: str, rows: Sequence[Sequence[object]]
+) -> None:
     """Write many rows by one statement: row by row, each would wait for Python's lock, which other threads want.
 
     Parameters
@@ -114,26 +120,47 @@ def insert_many(connection: sqlite3.Connection, into: str, rows: Sequence[Sequen
 
 
 def _explained(error: sqlite3.DatabaseError, connection: sqlite3.Connection) -> Exception:
-    row = connection.execute("SELECT file FROM pragma_database_list").fetchone() if connection else None
+    row = (
+        connection.execute("SELECT file FROM pragma_database_list").fetchone()
+        if connection
+        else None
+    )
     path, code = row[0] if row else "the database", getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-        return StorageError(f"{path} must be written to, which failed ({error}); make room, then run again")
+    if code in (
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+    ):
+        return StorageError(
+            f"{path} must be written to, which failed ({error}); make room, then run again"
+        )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return FolderError(f"{path} is damaged ({error}); nothing was changed, restore the folder from a backup")
+        return FolderError(
+            f"{path} is damaged ({error}); nothing was changed, restore the folder from a backup"
+        )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return BusyError(f"{path} has been written to by others for {_PATIENCE:.0f} seconds; try again")
+        return BusyError(
+            f"{path} has been written to by others for {_PATIENCE:.0f} seconds; try again"
+        )
     return error
 
 
 def _open(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
-        raise FolderError(f"{path.parent} is not a stream folder: there is no {path.name}; make one with `csim init`")
+        raise FolderError(
+            f"{path.parent} is not a stream folder: there is no {path.name}; make one with `csim init`"
+        )
     connection = _connect(f"file:{quote(str(path))}?mode={mode}")
     with translate_errors(connection):
         if (owner := _number(connection, "application_id")) != APPLICATION:
-            raise FolderError(f"{path} was not made by csim (its number is {owner}); make a folder with `csim init`")
+            raise FolderError(
+                f"{path} was not made by csim (its number is {owner}); make a folder with `csim init`"
+            )
         if (found := _number(connection, "user_version")) > VERSION:
-            raise FolderError(f"{path.parent} is of version {found}, this program knows {VERSION}; use a newer csim")
+            raise FolderError(
+                f"{path.parent} is of version {found}, this program knows {VERSION}; use a newer csim"
+            )
     return connection
 
 
@@ -143,9 +170,16 @@ def _connect(address: str) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
     except sqlite3.DatabaseError as error:
         name = address.removeprefix("file:").split("?")[0]
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise FolderError(f"{name} is damaged ({error}); nothing was changed, restore it from a backup") from error
-        raise StorageError(f"{name} cannot be opened ({error}); look at its permissions and at the disk") from error
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+            sqlite3.SQLITE_CORRUPT,
+            sqlite3.SQLITE_NOTADB,
+        ):
+            raise FolderError(
+                f"{name} is damaged ({error}); nothing was changed, restore it from a backup"
+            ) from error
+        raise StorageError(
+            f"{name} cannot be opened ({error}); look at its permissions and at the disk"
+        ) from error
     return connection
 
 

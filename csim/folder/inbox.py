@@ -51,7 +51,10 @@ def post(
                 "INSERT INTO inbox (key, not_before, kind, body) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
                 (key, not_before, *message_to_text(message)),
             )
-        found = [connection.execute("SELECT number FROM inbox WHERE key = ?", (key,)).fetchone() for key in keys]
+        found = [
+            connection.execute("SELECT number FROM inbox WHERE key = ?", (key,)).fetchone()
+            for key in keys
+        ]
     return [int(number) for (number,) in found]
 
 
@@ -68,5 +71,7 @@ def waiting(connection: sqlite3.Connection, position: int) -> list[QueuedMessage
 def outcome(connection: sqlite3.Connection, number: int) -> tuple[bool, str | None]:
     """Return whether a message was taken, and why it was refused if it was."""
     with translate_errors(connection):
-        step, refusal = connection.execute("SELECT step, refusal FROM inbox WHERE number = ?", (number,)).fetchone()
+        step, refusal = connection.execute(
+            "SELECT step, refusal FROM inbox WHERE number = ?", (number,)
+        ).fetchone()
     return step is not None, refusal

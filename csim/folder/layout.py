@@ -51,8 +51,12 @@ class Layout:
             "SELECT version, installed_at FROM models WHERE version >= (SELECT min(model) FROM snapshots)"
         ).fetchall()
         needed = {self.snapshot(step) for (step,) in steps}
-        needed |= {self.model(version) for version, installed_at in rows if installed_at is not None}
-        return needed | {self.job(version) for version, installed_at in rows if installed_at is None}
+        needed |= {
+            self.model(version) for version, installed_at in rows if installed_at is not None
+        }
+        return needed | {
+            self.job(version) for version, installed_at in rows if installed_at is None
+        }
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,10 @@ class Config:
     @classmethod
     def read(cls, connection: sqlite3.Connection) -> Config:
         """Read what `write` wrote."""
-        values = {name: json.loads(value) for name, value in connection.execute("SELECT name, value FROM config")}
+        values = {
+            name: json.loads(value)
+            for name, value in connection.execute("SELECT name, value FROM config")
+        }
         return cls(
             Settings.from_dict(values["settings"]),
             tuple(values["image_shape"]),

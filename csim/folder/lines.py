@@ -36,26 +36,39 @@ def lines(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int,
 
 
 def _lines(connection: sqlite3.Connection, after: int) -> Iterator[tuple[int, Line]]:
-    names = dict(connection.execute("SELECT c.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"))
+    names = dict(
+        connection.execute(
+            "SELECT c.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"
+        )
+    )
     arrivals = (
         ((step, place, 0), _arrival(place, item_id, is_accepted, name, score, model))
-        for step, place, item_id, is_accepted, name, score, model in connection.execute(_ARRIVALS, (after,))
+        for step, place, item_id, is_accepted, name, score, model in connection.execute(
+            _ARRIVALS, (after,)
+        )
     )
-    installs = connection.execute("SELECT step, body FROM steps WHERE kind = 'install' ORDER BY step").fetchall()
+    installs = connection.execute(
+        "SELECT step, body FROM steps WHERE kind = 'install' ORDER BY step"
+    ).fetchall()
 
     def model_at(step: int) -> int:
         place = bisect_right(installs, step, key=lambda install: install[0])
         return int(installs[place - 1][1]) if place else 1
 
     changes = (
-        ((step, position, number), _change(f"{position}.{number}", json.loads(body), kind, names, model_at(step)))
+        (
+            (step, position, number),
+            _change(f"{position}.{number}", json.loads(body), kind, names, model_at(step)),
+        )
         for step, position, number, kind, body in connection.execute(_CHANGES, (after,))
     )
     for (step, _, _), line in merge(arrivals, changes, key=lambda entry: entry[0]):
         yield step, line
 
 
-def _arrival(place: int, item_id: str, is_accepted: int, name: str | None, score: float, model: int) -> Line:
+def _arrival(
+    place: int, item_id: str, is_accepted: int, name: str | None, score: float, model: int
+) -> Line:
     decision = "accepted" if is_accepted else "rejected"
     return _line(f"{place}", item_id, decision, name, position=place, score=score, model=model)
 
@@ -66,7 +79,9 @@ def _change(line: str, body: dict[str, Any], kind: str, names: dict[int, str], m
         name = None if body["after"] is None else names[body["after"]]
         return _line(line, item, "revised", name, position=position, model=model)
     decision, name = "told" if body["is_told"] else "labelled", names[body["class_id"]]
-    return _line(line, item, decision, name, position=position, model=model, question=body["question_id"])
+    return _line(
+        line, item, decision, name, position=position, model=model, question=body["question_id"]
+    )
 
 
 def _line(

@@ -19,7 +19,9 @@ class Lock:
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise StorageError(f"{path} must be written to ({error.strerror}); look at its permissions") from error
+            raise StorageError(
+                f"{path} must be written to ({error.strerror}); look at its permissions"
+            ) from error
         until = time.monotonic() + _PATIENCE
         while not _is_taken(self._descriptor, fcntl.LOCK_EX):
             if time.monotonic() > until:

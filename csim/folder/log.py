@@ -32,7 +32,9 @@ def write(connection: sqlite3.Connection, step: Step) -> int:
     """Write a step inside a transaction and return its number."""
     pixels = b"".join(item.image.tobytes() for item in step.items) or None
     row = (step.kind, step.position, step.body, pixels)
-    number = connection.execute("INSERT INTO steps (kind, position, body, pixels) VALUES (?, ?, ?, ?)", row).lastrowid
+    number = connection.execute(
+        "INSERT INTO steps (kind, position, body, pixels) VALUES (?, ?, ?, ?)", row
+    ).lastrowid
     assert number is not None
     arrivals = {e.item_id: e for e in step.events if isinstance(e, r.Accepted | r.Rejected)}
     pictures = {item_id: hashlib.sha256(file).digest() for item_id, file in step.kept.items()}
@@ -41,10 +43,15 @@ def write(connection: sqlite3.Connection, step: Step) -> int:
     insert_many(
         connection,
         "INSERT INTO items (place, id, step, is_accepted, nearest, score, model, class_id, picture)",
-        [(item.position, item.id, number, *_arrival(arrivals[item.id]), pictures.get(item.id)) for item in step.items],
+        [
+            (item.position, item.id, number, *_arrival(arrivals[item.id]), pictures.get(item.id))
+            for item in step.items
+        ],
     )
     if step.items:  # some may have been mended
-        connection.execute("DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,))
+        connection.execute(
+            "DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,)
+        )
     for event in step.events:
         if not isinstance(event, r.Accepted | r.Rejected | r.TrainingDue):
             connection.execute(
@@ -57,10 +64,15 @@ def write(connection: sqlite3.Connection, step: Step) -> int:
 
 
 def add_labelled(
-    connection: sqlite3.Connection, items: Sequence[r.Item], class_ids: Sequence[r.ClassId], kept: Sequence[bytes]
+    connection: sqlite3.Connection,
+    items: Sequence[r.Item],
+    class_ids: Sequence[r.ClassId],
+    kept: Sequence[bytes],
 ) -> None:
     """Write the labelled images of the warm-up, inside a transaction."""
-    for place, (item, class_id, file) in enumerate(zip(items, class_ids, kept, strict=True), start=1):
+    for place, (item, class_id, file) in enumerate(
+        zip(items, class_ids, kept, strict=True), start=1
+    ):
         sha256 = hashlib.sha256(file).digest()
         connection.execute("INSERT OR IGNORE INTO pictures VALUES (?, ?)", (sha256, file))
         connection.execute(
@@ -98,7 +110,8 @@ def _follow(connection: sqlite3.Connection, event: r.Event) -> None:
             )
             if is_told:
                 connection.execute(
-                    "UPDATE questions SET status = 'answered', class_id = ? WHERE id = ?", (class_id, question_id)
+                    "UPDATE questions SET status = 'answered', class_id = ? WHERE id = ?",
+                    (class_id, question_id),
                 )
         case r.Revised(_, item_id, _, after):
             connection.execute(
@@ -107,7 +120,10 @@ def _follow(connection: sqlite3.Connection, event: r.Event) -> None:
             )
         case r.Undone(_, question_id):
             _mark(connection, question_id, "undone")
-            connection.execute("UPDATE items SET is_told = 0, question_id = NULL WHERE question_id = ?", (question_id,))
+            connection.execute(
+                "UPDATE items SET is_told = 0, question_id = NULL WHERE question_id = ?",
+                (question_id,),
+            )
         case r.Skipped(_, question_id):
             _mark(connection, question_id, "skipped")
         case r.Divided(_, question_id):
@@ -124,7 +140,11 @@ def _follow_corrections(connection: sqlite3.Connection, events: Sequence[r.Event
         if isinstance(event, r.Corrected):
             values = (event.class_id, event.question_id)
             connection.execute("UPDATE questions SET class_id = ? WHERE id = ?", values)
-            revised = [own.item_id for own in events if isinstance(own, r.Revised) and own.after == event.class_id]
+            revised = [
+                own.item_id
+                for own in events
+                if isinstance(own, r.Revised) and own.after == event.class_id
+            ]
             connection.executemany(
                 "UPDATE items SET question_id = ? WHERE id = ? AND place IN"
                 " (SELECT place FROM members WHERE question_id = ?)",
@@ -149,7 +169,9 @@ def _follow_classes(connection: sqlite3.Connection, event: r.Event) -> None:
             )
 
 
-def _join(connection: sqlite3.Connection, question_id: r.QuestionId, item_ids: Sequence[r.ItemId]) -> None:
+def _join(
+    connection: sqlite3.Connection, question_id: r.QuestionId, item_ids: Sequence[r.ItemId]
+) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO members SELECT ?, place FROM items WHERE id = ?",
         [(question_id, item_id) for item_id in item_ids],
@@ -157,4 +179,6 @@ def _join(connection: sqlite3.Connection, question_id: r.QuestionId, item_ids: S
 
 
 def _mark(connection: sqlite3.Connection, question_id: r.QuestionId, status: str) -> None:
-    connection.execute("UPDATE questions SET status = ?, class_id = NULL WHERE id = ?", (status, question_id))
+    connection.execute(
+        "UPDATE questions SET status = ?, class_id = NULL WHERE id = ?", (status, question_id)
+    )

@@ -19,7 +19,11 @@ from csim.threads import one_thread
 
 
 def make(
-    root: Path, config: Config, arrivals: Sequence[Decoded], names: Sequence[str], progress: r.Progress | None = None
+    root: Path,
+    config: Config,
+    arrivals: Sequence[Decoded],
+    names: Sequence[str],
+    progress: r.Progress | None = None,
 ) -> None:
     """Make a stream folder and train its first model.
 
@@ -41,7 +45,11 @@ def make(
 
 
 def _fill(
-    layout: Layout, config: Config, arrivals: Sequence[Decoded], names: Sequence[str], progress: r.Progress | None
+    layout: Layout,
+    config: Config,
+    arrivals: Sequence[Decoded],
+    names: Sequence[str],
+    progress: r.Progress | None,
 ) -> None:
     for folder in layout.folders:
         folder.mkdir()

@@ -37,7 +37,9 @@ class Output:
 
     def __init__(self, database: Path, path: Path | None, stream: BinaryIO) -> None:
         if path is not None and path.suffix not in (".jsonl", ".csv"):
-            raise InputError(f"predictions must go to a file that ends in .jsonl or .csv, got {path}")
+            raise InputError(
+                f"predictions must go to a file that ends in .jsonl or .csv, got {path}"
+            )
         self._connection = open_for_messages(database)
         self._is_csv = path is not None and path.suffix == ".csv"
         self._key = "-" if path is None else str(path.resolve())
@@ -45,9 +47,13 @@ class Output:
         try:
             self._file = stream if path is None else _cut(path, size)
         except OSError as error:
-            raise StorageError(f"{path} cannot be written ({error.strerror}); choose another file") from error
+            raise StorageError(
+                f"{path} cannot be written ({error.strerror}); choose another file"
+            ) from error
         self._is_cuttable = path is not None
-        if self._is_cuttable and self._file.tell() < size:  # somebody has shortened it: write it anew
+        if (
+            self._is_cuttable and self._file.tell() < size
+        ):  # somebody has shortened it: write it anew
             self._file.truncate(0)
             self._file.seek(0)
             self._step = 0
@@ -91,9 +97,13 @@ class Output:
 
     def _written(self, path: Path | None) -> tuple[int, int]:
         """Return how far the predictions have been written; a file that is not ours is left alone."""
-        row = self._connection.execute("SELECT step, size FROM outputs WHERE path = ?", (self._key,)).fetchone()
+        row = self._connection.execute(
+            "SELECT step, size FROM outputs WHERE path = ?", (self._key,)
+        ).fetchone()
         if row is None and path is not None and path.is_file() and path.stat().st_size:
-            raise InputError(f"{path} must be written by this stream alone, something else is in it; give a new name")
+            raise InputError(
+                f"{path} must be written by this stream alone, something else is in it; give a new name"
+            )
         return row or (0, 0)
 
     def _remember(self) -> None:

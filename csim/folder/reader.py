@@ -82,7 +82,9 @@ class Reader:
 
     def classes(self) -> list[ClassRow]:
         """Return the classes there are, in order of id."""
-        learned = self.value("SELECT class_ids FROM models WHERE installed_at IS NOT NULL ORDER BY version DESC")
+        learned = self.value(
+            "SELECT class_ids FROM models WHERE installed_at IS NOT NULL ORDER BY version DESC"
+        )
         today = dict(self.rows("SELECT id, today FROM classes"))
         query = (
             "SELECT t.id, t.name, coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
@@ -90,7 +92,10 @@ class Reader:
             " GROUP BY t.id ORDER BY t.id"
         )
         known = {today[own] for own in json.loads(learned)}
-        return [ClassRow(own, name, images, told, own in known) for own, name, images, told in self.rows(query)]
+        return [
+            ClassRow(own, name, images, told, own in known)
+            for own, name, images, told in self.rows(query)
+        ]
 
     def questions(self, status: str | None = "open") -> list[QuestionRow]:
         """Return the questions of a status, or all, oldest first."""
@@ -101,12 +106,22 @@ class Reader:
         """Return a question."""
         names = self._names()
         query = "SELECT id, position, status, class_id, representative, guesses FROM questions WHERE id = ?"
-        for own, position, status, class_id, representative, guesses in self.rows(query, question_id):
-            members = self.rows("SELECT place FROM members WHERE question_id = ? ORDER BY place", own)
-            best = tuple((names[c], score) for c, score in json.loads(guesses) if names.get(c) is not None)
+        for own, position, status, class_id, representative, guesses in self.rows(
+            query, question_id
+        ):
+            members = self.rows(
+                "SELECT place FROM members WHERE question_id = ? ORDER BY place", own
+            )
+            best = tuple(
+                (names[c], score) for c, score in json.loads(guesses) if names.get(c) is not None
+            )
             places = tuple(place for (place,) in members)
-            return QuestionRow(own, position, status, names.get(class_id), representative, places, best)
-        raise QuestionError(f"no question has the id {question_id}; {self.count('open')} are open, see `csim label`")
+            return QuestionRow(
+                own, position, status, names.get(class_id), representative, places, best
+            )
+        raise QuestionError(
+            f"no question has the id {question_id}; {self.count('open')} are open, see `csim label`"
+        )
 
     def count(self, status: str) -> int:
         """Return how many questions have a status."""
@@ -141,18 +156,29 @@ class Reader:
             )
             others = self.rows("SELECT position, kind, body FROM events ORDER BY number")
         log: list[tuple[int, int, r.Event]] = [
-            (place, 0, (r.Accepted if is_accepted else r.Rejected)(place, own, nearest, score, model))
+            (
+                place,
+                0,
+                (r.Accepted if is_accepted else r.Rejected)(place, own, nearest, score, model),
+            )
             for place, own, is_accepted, nearest, score, model in arrivals
         ]
-        log += [(position, 1, event_from_text(kind, body, self._pictured)) for position, kind, body in others]
-        log.sort(key=lambda entry: entry[:2])  # stable: what happened at one position stays in order
+        log += [
+            (position, 1, event_from_text(kind, body, self._pictured))
+            for position, kind, body in others
+        ]
+        log.sort(
+            key=lambda entry: entry[:2]
+        )  # stable: what happened at one position stays in order
         return [event for _, _, event in log]
 
     def _pictured(self, item_id: r.ItemId) -> r.Item:
         place = int(self.value("SELECT place FROM items WHERE id = ?", item_id))
         file, shape = self.picture(place), self.config.image_shape
         seen = None if file is None else decode(Arrival(item_id, file), shape)
-        return r.Item(item_id, place, seen.image if isinstance(seen, Decoded) else np.zeros(shape, np.uint8))
+        return r.Item(
+            item_id, place, seen.image if isinstance(seen, Decoded) else np.zeros(shape, np.uint8)
+        )
 
     def _items(self, which: str, *values: object) -> Iterator[ItemRow]:
         query = (
@@ -161,13 +187,33 @@ class Reader:
             " LEFT JOIN classes t ON t.id = c.today "
         )
         with translate_errors(self.connection):
-            for place, own, name, score, is_accepted, is_told, question_id, model, has in self.connection.execute(
-                query + which, values
-            ):
-                yield ItemRow(place, own, name, score, bool(is_accepted), bool(is_told), question_id, model, bool(has))
+            for (
+                place,
+                own,
+                name,
+                score,
+                is_accepted,
+                is_told,
+                question_id,
+                model,
+                has,
+            ) in self.connection.execute(query + which, values):
+                yield ItemRow(
+                    place,
+                    own,
+                    name,
+                    score,
+                    bool(is_accepted),
+                    bool(is_told),
+                    question_id,
+                    model,
+                    bool(has),
+                )
 
     def _names(self) -> dict[r.ClassId | None, str]:
-        return dict(self.rows("SELECT c.id, t.name FROM classes c JOIN classes t ON t.id = c.today"))
+        return dict(
+            self.rows("SELECT c.id, t.name FROM classes c JOIN classes t ON t.id = c.today")
+        )
 
     def rows(self, query: str, *values: object) -> list[Any]:
         """Return what a query finds."""

@@ -15,10 +15,14 @@ from csim.folder.layout import Config, Layout
 from csim.folder.trainer_process import read_model
 
 
-def replay(connection: sqlite3.Connection, layout: Layout, engine: Engine, after: int) -> tuple[int, tuple[str, int]]:
+def replay(
+    connection: sqlite3.Connection, layout: Layout, engine: Engine, after: int
+) -> tuple[int, tuple[str, int]]:
     """Do all steps after one again; return the last step's number, and its kind and position."""
     (last,) = connection.execute("SELECT max(step) FROM steps").fetchone()
-    rows = connection.execute("SELECT step, kind, body, pixels FROM steps WHERE step > ? ORDER BY step", (after,))
+    rows = connection.execute(
+        "SELECT step, kind, body, pixels FROM steps WHERE step > ? ORDER BY step", (after,)
+    )
     for step, kind, body, pixels in rows.fetchall():
         events = _again(connection, layout, engine, (step, kind, body, pixels))
         if _recorded(connection, step) != _summary(events):
@@ -26,25 +30,36 @@ def replay(connection: sqlite3.Connection, layout: Layout, engine: Engine, after
                 f"{layout.root} must come to what it had come to when it stopped, step {step} ({kind}) does not; run "
                 "it with the versions of csim and its libraries, and the kind of machine, that it was run with before"
             )
-    kind, position = connection.execute("SELECT kind, position FROM steps WHERE step = ?", (last,)).fetchone()
+    kind, position = connection.execute(
+        "SELECT kind, position FROM steps WHERE step = ?", (last,)
+    ).fetchone()
     return last, (kind, position)
 
 
 def _again(
-    connection: sqlite3.Connection, layout: Layout, engine: Engine, step: tuple[int, str, int, bytes]
+    connection: sqlite3.Connection,
+    layout: Layout,
+    engine: Engine,
+    step: tuple[int, str, int, bytes],
 ) -> list[r.Event]:
     number, kind, body, pixels = step
     if kind == "observe":
         shape = Config.read(connection).image_shape
         images = np.frombuffer(pixels, np.uint8).reshape(body, *shape)
-        rows = connection.execute("SELECT place, id FROM items WHERE step = ? ORDER BY place", (number,)).fetchall()
-        return engine.observe([r.Item(own, place, image) for (place, own), image in zip(rows, images, strict=True)])
+        rows = connection.execute(
+            "SELECT place, id FROM items WHERE step = ? ORDER BY place", (number,)
+        ).fetchall()
+        return engine.observe(
+            [r.Item(own, place, image) for (place, own), image in zip(rows, images, strict=True)]
+        )
     if kind == "install":
         return engine.install(read_model(layout, body))
     if kind == "ask":
         return engine.ask_now()
     assert kind == "inbox"
-    row = connection.execute("SELECT kind, body, refusal FROM inbox WHERE number = ?", (body,)).fetchone()
+    row = connection.execute(
+        "SELECT kind, body, refusal FROM inbox WHERE number = ?", (body,)
+    ).fetchone()
     if row[2] is not None:
         return []
     message = message_from_text(*row[:2])
@@ -52,8 +67,12 @@ def _again(
 
 
 def _recorded(connection: sqlite3.Connection, step: int) -> list[object]:
-    arrivals = connection.execute("SELECT id, is_accepted, nearest FROM items WHERE step = ? ORDER BY place", (step,))
-    events = connection.execute("SELECT kind, body FROM events WHERE step = ? ORDER BY number", (step,))
+    arrivals = connection.execute(
+        "SELECT id, is_accepted, nearest FROM items WHERE step = ? ORDER BY place", (step,)
+    )
+    events = connection.execute(
+        "SELECT kind, body FROM events WHERE step = ? ORDER BY number", (step,)
+    )
     return [*arrivals.fetchall(), *(_bare(kind, body) for kind, body in events.fetchall())]
 
 

@@ -23,7 +23,9 @@ class Outcome:
     refusal: str | None
 
 
-def send(root: Path, messages: Sequence[Message], *, keys: Sequence[str] | None = None) -> list[Outcome]:
+def send(
+    root: Path, messages: Sequence[Message], *, keys: Sequence[str] | None = None
+) -> list[Outcome]:
     """Write messages to the inbox and have them taken, by whoever can.
 
     Parameters

@@ -9,9 +9,7 @@ from pathlib import Path
 from csim.folder.lock import holder
 from csim.folder.reader import ClassRow, Reader
 
-_TOLD = (
-    "SELECT count(*) FROM inbox WHERE kind IN ('Named', 'Split', 'Correct') AND step IS NOT NULL AND refusal IS NULL"
-)
+_TOLD = "SELECT count(*) FROM inbox WHERE kind IN ('Named', 'Split', 'Correct') AND step IS NOT NULL AND refusal IS NULL"  # noqa: E501
 _WAITING = "SELECT count(*) FROM items i LEFT JOIN classes c ON c.id = i.class_id WHERE c.today IS NULL AND i.place > 0"
 
 
@@ -44,13 +42,19 @@ def read_status(reader: Reader) -> Status:
         model=reader.value("SELECT max(version) FROM models WHERE installed_at IS NOT NULL"),
         training=reader.value("SELECT max(version) FROM models WHERE installed_at IS NULL"),
         classes=tuple(reader.classes()),
-        questions=dict(reader.rows("SELECT status, count(*) FROM questions GROUP BY status ORDER BY status")),
+        questions=dict(
+            reader.rows("SELECT status, count(*) FROM questions GROUP BY status ORDER BY status")
+        ),
         told=reader.value(_TOLD),
         budget=reader.config.settings.budget,
         waiting=reader.value(_WAITING),
         messages=reader.value("SELECT count(*) FROM inbox WHERE step IS NULL"),
-        refusals=tuple(words for (words,) in reader.rows("SELECT refusal FROM inbox WHERE refusal NOTNULL")),
-        troubles=dict(reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind ORDER BY kind")),
+        refusals=tuple(
+            words for (words,) in reader.rows("SELECT refusal FROM inbox WHERE refusal NOTNULL")
+        ),
+        troubles=dict(
+            reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind ORDER BY kind")
+        ),
         picture_bytes=reader.value("SELECT coalesce(sum(length(file)), 0) FROM pictures"),
         bytes=sum(_size(file) for file in layout.root.rglob("*")),
     )

@@ -135,7 +135,9 @@ class Stream:
             snapshots.sweep(self._connection, self.layout, is_start=True)
             self._engine = build(self.config.settings).engine
             self._saved, self.problems = snapshots.load(self._connection, self.layout, self._engine)
-            self._step, self._last = replay(self._connection, self.layout, self._engine, self._saved)
+            self._step, self._last = replay(
+                self._connection, self.layout, self._engine, self._saved
+            )
             self._begin_training()
         self._cost, self._since = 0.0, time.monotonic()
 
@@ -153,7 +155,10 @@ class Stream:
                 row = (refusal, letter.number)
                 self._commit(
                     Step("inbox", self.position, letter.number, events),
-                    ("UPDATE inbox SET step = (SELECT max(step) FROM steps), refusal = ? WHERE number = ?", row),
+                    (
+                        "UPDATE inbox SET step = (SELECT max(step) FROM steps), refusal = ? WHERE number = ?",
+                        row,
+                    ),
                 )
 
     def _heard(self, message: Message) -> tuple[list[r.Event], str | None]:
@@ -167,7 +172,10 @@ class Stream:
 
     def _observe(self, arrivals: Sequence[Decoded]) -> None:
         first = self.position + 1
-        items = [r.Item(arrival.id, first + place, arrival.image) for place, arrival in enumerate(arrivals)]
+        items = [
+            r.Item(arrival.id, first + place, arrival.image)
+            for place, arrival in enumerate(arrivals)
+        ]
         kept = {arrival.id: arrival.kept for arrival in arrivals}
         with self._changing():
             events = self._engine.observe(items)
@@ -205,14 +213,19 @@ class Stream:
         with self._changing():
             self._commit(
                 Step("install", self.position, version, self._engine.install(model)),
-                ("UPDATE models SET sha256 = ?, seconds = ? WHERE version = ?", (sha256, seconds, version)),
+                (
+                    "UPDATE models SET sha256 = ?, seconds = ? WHERE version = ?",
+                    (sha256, seconds, version),
+                ),
             )
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Hold on to the fact that the engine is ahead of the log until what it did is written."""
         if self._is_ahead:
-            raise FolderError(f"{self.layout.root} could not be written before; open the folder anew to go on")
+            raise FolderError(
+                f"{self.layout.root} could not be written before; open the folder anew to go on"
+            )
         self._is_ahead = True
         yield
         self._is_ahead = False
@@ -244,18 +257,24 @@ class Stream:
         if self._troubles:
             rows = [(trouble.id, trouble.kind, trouble.reason) for trouble in self._troubles]
             with transaction(self._connection):
-                self._connection.executemany("INSERT OR REPLACE INTO troubles VALUES (?, ?, ?)", rows)
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO troubles VALUES (?, ?, ?)", rows
+                )
             self._troubles = []
 
     def _begin_training(self) -> None:
         if self._trains and self._trainer.version is None:
-            row = self._connection.execute("SELECT version FROM models WHERE installed_at IS NULL").fetchone()
+            row = self._connection.execute(
+                "SELECT version FROM models WHERE installed_at IS NULL"
+            ).fetchone()
             if row:
                 self._trainer.begin(row[0])
 
     def _save(self) -> None:
         start = time.monotonic()
         with translate_errors(self._connection):
-            snapshots.save(self._connection, self.layout, self._engine, self._step, self.config.picture_room)
+            snapshots.save(
+                self._connection, self.layout, self._engine, self._step, self.config.picture_room
+            )
         self._saved, self._since = self._step, time.monotonic()
         self._cost = self._since - start

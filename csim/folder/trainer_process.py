@@ -32,7 +32,9 @@ _NICE = 5  # classification goes first
 def write_job(layout: Layout, job: Job, base: int | None, settings: Settings) -> None:
     """Write what a model is to be trained on, and which model it goes on from."""
     values = {name: getattr(job, name) for name in Job.__slots__}
-    checkpoint.write(layout.job(job.version), values | {"base": base, "settings": settings.to_dict()})
+    checkpoint.write(
+        layout.job(job.version), values | {"base": base, "settings": settings.to_dict()}
+    )
 
 
 def read_model(layout: Layout, version: int) -> Model:
@@ -54,7 +56,9 @@ class TrainerProcess:
         assert self.version is None
         self.version, self._is_there = version, self._is_trained(version)
         if not self._is_there:
-            if self._process is None or self._process.poll() is not None:  # none yet, or it died when it was idle
+            if (
+                self._process is None or self._process.poll() is not None
+            ):  # none yet, or it died when it was idle
                 self._process = self._start()
             assert self._process.stdin is not None
             self._process.stdin.write(f"{version}\n".encode())
@@ -76,7 +80,9 @@ class TrainerProcess:
         assert self._process is not None
         assert self._process.stdout is not None
         words = self._process.stdout.readline()
-        outcome = json.loads(words) if words else {"error": f"it ended with code {self._process.wait()}"}
+        outcome = (
+            json.loads(words) if words else {"error": f"it ended with code {self._process.wait()}"}
+        )
         if "error" in outcome:
             raise FolderError(
                 f"model {version} must be trained to go on, which failed ({outcome['error']}); nothing is lost, "
@@ -134,7 +140,9 @@ def _serve(layout: Layout) -> None:
 def _listen(wanted: queue.SimpleQueue[int]) -> None:
     """Hear what to train; end the process when the parent is gone."""
     words = b""
-    while byte := os.read(sys.stdin.fileno(), 1):  # unbuffered: nothing is locked when the process ends
+    while byte := os.read(
+        sys.stdin.fileno(), 1
+    ):  # unbuffered: nothing is locked when the process ends
         words += byte
         if byte == b"\n":
             wanted.put(int(words))

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from csim.metrics.labels import WITHIN, changes
-from csim.records import Asked, Corrected, Divided, Event, ItemId, Labelled, QuestionId, Told, Undone
+from csim.records import (
+    Asked,
+    Corrected,
+    Divided,
+    Event,
+    ItemId,
+    Labelled,
+    QuestionId,
+    Told,
+    Undone,
+)
 
 
 def questions(events: Iterable[Event]) -> list[int]:
@@ -71,5 +81,7 @@ def _tellings(events: Iterable[Event]) -> list[Labelled | Divided | Corrected | 
         elif isinstance(event, Divided | Corrected | Told):
             found.append(event)
         elif isinstance(event, Undone):
-            answered.pop(event.question_id, None)  # answered again at the same position, it is told twice
+            answered.pop(
+                event.question_id, None
+            )  # answered again at the same position, it is told twice
     return found

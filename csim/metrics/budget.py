@@ -36,7 +36,11 @@ def most_over_budget(events: Iterable[Event], share: float, burst: int = 0) -> f
     0.9
     """
     if not 0 <= share <= 1 or burst < 0:
-        raise SettingsError(f"share must lie between 0 and 1 and burst be 0 or more, got {share} and {burst}")
+        raise SettingsError(
+            f"share must lie between 0 and 1 and burst be 0 or more, got {share} and {burst}"
+        )
     asked = enumerate(questions(events), start=1)
     most = max((count - share * position - burst for count, position in asked), default=0.0)
-    return round(max(most, 0.0), 9)  # 29 questions in 100 images keep to a share of 0.29, which is just below it
+    return round(
+        max(most, 0.0), 9
+    )  # 29 questions in 100 images keep to a share of 0.29, which is just below it

@@ -91,7 +91,9 @@ def summarise(events: Sequence[Event], truth: Truth, within: int | None = WITHIN
         images_to_learned=_median(wait.to_learned for wait in waits),
         classes_undetected=sum(wait.to_detection is None for wait in waits),
         classes_unlearned=sum(wait.to_learned is None for wait in waits),
-        classes_learned=max((len(event.class_ids) for event in events if isinstance(event, Retrained)), default=0),
+        classes_learned=max(
+            (len(event.class_ids) for event in events if isinstance(event, Retrained)), default=0
+        ),
         purity=purity(events, truth),
         late_revisions=late_revisions(events, within),
         **asdict(novelty_of(log, truth)),

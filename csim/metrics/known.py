@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from csim.metrics.labels import names_of
-from csim.records import Accepted, ClassesMerged, ClassId, ClassRemoved, Event, ItemId, Rejected, Retrained
+from csim.records import (
+    Accepted,
+    ClassesMerged,
+    ClassId,
+    ClassRemoved,
+    Event,
+    ItemId,
+    Rejected,
+    Retrained,
+)
 
 
 def first_classes(events: Iterable[Event], names: Mapping[ClassId, str]) -> frozenset[str]:
@@ -17,11 +26,15 @@ def first_classes(events: Iterable[Event], names: Mapping[ClassId, str]) -> froz
     >>> first_classes([Retrained(0, 1, (0,)), Retrained(70, 2, (0, 1))], {0: "crane", 1: "gull"})
     frozenset({'crane'})
     """
-    models = [event.class_ids for event in events if isinstance(event, Retrained) and event.position == 0]
+    models = [
+        event.class_ids for event in events if isinstance(event, Retrained) and event.position == 0
+    ]
     return names_of((class_id for own in models for class_id in own), names)
 
 
-def known_at_arrival(events: Iterable[Event], names: Mapping[ClassId, str]) -> dict[ItemId, frozenset[str]]:
+def known_at_arrival(
+    events: Iterable[Event], names: Mapping[ClassId, str]
+) -> dict[ItemId, frozenset[str]]:
     """Return the names of the classes that the model could output when each image arrived."""
     at: dict[ItemId, frozenset[str]] = {}
     ids: frozenset[ClassId] = frozenset()
@@ -35,7 +48,9 @@ def known_at_arrival(events: Iterable[Event], names: Mapping[ClassId, str]) -> d
     return at
 
 
-def _follow(ids: frozenset[ClassId], event: Retrained | ClassesMerged | ClassRemoved) -> frozenset[ClassId]:
+def _follow(
+    ids: frozenset[ClassId], event: Retrained | ClassesMerged | ClassRemoved
+) -> frozenset[ClassId]:
     """Return what the model can output now: merged and removed classes change that at once, without training."""
     match event:
         case Retrained(class_ids=class_ids):

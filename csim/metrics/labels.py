@@ -73,7 +73,11 @@ def final(events: Sequence[Event], within: int | None = WITHIN) -> dict[ItemId, 
     ({'a': 4}, {'a': 3})
     """
     labels = at_arrival(events)
-    labels.update((change.item_id, change.class_id) for change in changes(events, within) if not change.is_late)
+    labels.update(
+        (change.item_id, change.class_id)
+        for change in changes(events, within)
+        if not change.is_late
+    )
     return labels
 
 
@@ -101,31 +105,48 @@ class Change(NamedTuple):
 def changes(events: Iterable[Event], within: int | None = WITHIN) -> Iterator[Change]:
     """Yield what happened to the labels of the stream's images after their arrival, in order."""
     if within is not None and within < 0:
-        raise SettingsError(f"within must be 0 or more arrivals, or None for no limit; got {within}")
+        raise SettingsError(
+            f"within must be 0 or more arrivals, or None for no limit; got {within}"
+        )
     arrived: dict[ItemId, int] = {}
     standing: dict[ItemId, ClassId | None] = {}
     correction: Corrected | None = None
     for event in events:
-        if not isinstance(event, Revised):  # the revisions that belong to a correction follow it at once
+        if not isinstance(
+            event, Revised
+        ):  # the revisions that belong to a correction follow it at once
             correction = event if isinstance(event, Corrected) else None
         if isinstance(event, Accepted | Rejected):
             arrived[event.item_id] = event.position
             standing[event.item_id] = event.class_id if isinstance(event, Accepted) else None
-        elif isinstance(event, Labelled | Revised) and event.item_id in arrived:  # not so a warm-up image
+        elif (
+            isinstance(event, Labelled | Revised) and event.item_id in arrived
+        ):  # not so a warm-up image
             class_id = event.class_id if isinstance(event, Labelled) else event.after
             before = standing[event.item_id]
-            is_late = before is not None and within is not None and event.position - arrived[event.item_id] > within
+            is_late = (
+                before is not None
+                and within is not None
+                and event.position - arrived[event.item_id] > within
+            )
             if not is_late:
                 standing[event.item_id] = class_id
             if not is_late or class_id != before:
-                is_answer = isinstance(event, Labelled) or (correction is not None and correction.class_id == class_id)
+                is_answer = isinstance(event, Labelled) or (
+                    correction is not None and correction.class_id == class_id
+                )
                 yield Change(event.item_id, class_id, is_answer, is_late)
 
 
-def named(labels: Mapping[ItemId, ClassId | None], names: Mapping[ClassId, str]) -> dict[ItemId, str | None]:
+def named(
+    labels: Mapping[ItemId, ClassId | None], names: Mapping[ClassId, str]
+) -> dict[ItemId, str | None]:
     """Return labels by class name."""
     try:
-        return {item_id: None if class_id is None else names[class_id] for item_id, class_id in labels.items()}
+        return {
+            item_id: None if class_id is None else names[class_id]
+            for item_id, class_id in labels.items()
+        }
     except KeyError as missing:
         raise _unnamed(missing.args[0]) from None
 

@@ -49,7 +49,9 @@ class Novelty:
     accuracy_declared: float
 
 
-def novelty_errors(events: Sequence[Event], truth: Truth, within: int | None = WITHIN) -> tuple[float, float]:
+def novelty_errors(
+    events: Sequence[Event], truth: Truth, within: int | None = WITHIN
+) -> tuple[float, float]:
     """Return the paper's M_new and F_new, in percent.
 
     M_new: novel images finally given a class that existed / novel images. F_new: existing images finally given a
@@ -74,13 +76,17 @@ def novelty_of(log: Reading, truth: Truth) -> Novelty:
     novel = [image for image in images if image.is_novel]
     existing = [image for image in images if not image.is_novel]
     first, first_or_none = log.first, {None, *log.first}
-    declared = sum(image.is_declared for image in novel) + sum(image.last == image.true for image in existing)
+    declared = sum(image.is_declared for image in novel) + sum(
+        image.last == image.true for image in existing
+    )
     return Novelty(
         m_new=percent(not image.is_declared for image in novel),
         f_new=percent(image.is_declared and image.last is not None for image in existing),
         m_new_at_arrival=percent(image.at_once in image.known for image in novel),
         m_new_for_ever=percent(image.last in first for image in images if image.true not in first),
-        f_new_for_ever=percent(image.last not in first_or_none for image in images if image.true in first),
+        f_new_for_ever=percent(
+            image.last not in first_or_none for image in images if image.true in first
+        ),
         rejected_known=percent(image.at_once is None for image in existing),
         rejected_novel=percent(image.at_once is None for image in novel),
         accuracy_declared=100 * declared / max(len(truth), 1),

@@ -28,7 +28,16 @@ from csim.records import Floats
 BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
 ORANGE, SKY, PURPLE = "#e69f00", "#56b4e9", "#cc79a7"
 INK, PAPER, GREY = "#010203", "#030201", "#8a8f98"  # ink and paper stand for the page's own colours
-_PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY)  # their yellow is lost on white
+_PALETTE = (
+    BLUE,
+    VERMILLION,
+    GREEN,
+    PURPLE,
+    ORANGE,
+    SKY,
+    INK,
+    GREY,
+)  # their yellow is lost on white
 _MARKERS = "o^sDvPX*<>p"  # 11 of them and 8 colours: the first 88 classes have a pair of their own
 STYLES = ((BLUE, "-"), (VERMILLION, "--"), (GREY, ":"))
 WIDTH = 7.5  # inches
@@ -97,24 +106,36 @@ def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: in
     heights = [2.3] * bool(curves) + [0.3 + 0.19 * len(lanes)] * bool(lanes)
     with drawing():
         figure = Figure(figsize=(WIDTH, sum(heights) + 0.75), layout="constrained")
-        rows = figure.subplots(len(heights) or 1, sharex=True, squeeze=False, height_ratios=heights or None)[:, 0]
+        rows = figure.subplots(
+            len(heights) or 1, sharex=True, squeeze=False, height_ratios=heights or None
+        )[:, 0]
         if curves:
             _draw_curves(rows[0], curves)
             _draw_moments(rows[0], [(lane, 0) for lane in lanes])
         if lanes:
             _draw_lanes(rows[-1], lanes, images)
-            figure.legend(*rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+            figure.legend(
+                *rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3
+            )
         measure(rows[-1], images)
-        return inline(figure, "stream", "Accuracy over the stream, and when each new class appeared and was learned")
+        return inline(
+            figure,
+            "stream",
+            "Accuracy over the stream, and when each new class appeared and was learned",
+        )
 
 
 def _draw_curves(axes: Axes, curves: Mapping[str, Floats]) -> None:
     for (label, values), (colour, style) in zip(curves.items(), STYLES, strict=False):
-        places = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).astype(int))
+        places = np.unique(
+            np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).astype(int)
+        )
         axes.plot(places + 1, values[places], style, color=colour, label=label, linewidth=1.6)
     axes.set_ylim(0, 101)
     axes.set_ylabel("right, % of images")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6)
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6
+    )
 
 
 def _draw_moments(axes: Axes, feet: Sequence[tuple[Lane, float]]) -> None:
@@ -122,7 +143,9 @@ def _draw_moments(axes: Axes, feet: Sequence[tuple[Lane, float]]) -> None:
     top = axes.get_ylim()[1]
     for lane, foot in feet:
         if lane.appeared is not None:
-            axes.plot([lane.appeared] * 2, [foot, top], color=GREY, linestyle=(0, (1, 2)), linewidth=0.9)
+            axes.plot(
+                [lane.appeared] * 2, [foot, top], color=GREY, linestyle=(0, (1, 2)), linewidth=0.9
+            )
         if lane.learned is not None:
             axes.plot([lane.learned] * 2, [foot, top], color=GREEN, linewidth=0.9, alpha=0.7)
 
@@ -130,8 +153,16 @@ def _draw_moments(axes: Axes, feet: Sequence[tuple[Lane, float]]) -> None:
 def _draw_lanes(axes: Axes, lanes: Sequence[Lane], images: int) -> None:
     """Draw a row per class: dotted while it is unknown, solid once it is learned."""
     for row, lane in enumerate(lanes):
-        seen = [moment for moment in (lane.appeared, lane.asked, lane.learned) if moment is not None]
-        axes.plot([min(seen, default=0), lane.learned or images], [row, row], ":", color=GREY, linewidth=1.2)
+        seen = [
+            moment for moment in (lane.appeared, lane.asked, lane.learned) if moment is not None
+        ]
+        axes.plot(
+            [min(seen, default=0), lane.learned or images],
+            [row, row],
+            ":",
+            color=GREY,
+            linewidth=1.2,
+        )
         if lane.learned is not None:
             axes.plot([lane.learned, images], [row, row], "-", color=GREEN, linewidth=3, alpha=0.55)
     for label, marker, face, moments in (
@@ -141,10 +172,19 @@ def _draw_lanes(axes: Axes, lanes: Sequence[Lane], images: int) -> None:
     ):
         at = [(moment, row) for row, moment in enumerate(moments) if moment is not None]
         if at:
-            axes.plot(*zip(*at, strict=True), marker, color=INK, markerfacecolor=face, markersize=4.5, label=label)
+            axes.plot(
+                *zip(*at, strict=True),
+                marker,
+                color=INK,
+                markerfacecolor=face,
+                markersize=4.5,
+                label=label,
+            )
     axes.set_yticks(range(len(lanes)), [short(lane.name) for lane in lanes])
     axes.set_ylim(len(lanes) - 0.4, -0.6)
-    _draw_moments(axes, [(lane, row) for row, lane in enumerate(lanes)])  # an upright leads to its class
+    _draw_moments(
+        axes, [(lane, row) for row, lane in enumerate(lanes)]
+    )  # an upright leads to its class
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
     axes.set_ylabel("new classes")
@@ -174,13 +214,19 @@ def labels_chart(asked: Sequence[int], labelled: Sequence[int], images: int) -> 
             axes.plot(places, counts, style, color=colour, linewidth=1.6, drawstyle="steps-post", label=label,
                       clip_on=False)  # fmt: skip
             end = (images, len(positions))
-            axes.annotate(f"{len(positions):,}", end, (5, 0), textcoords="offset points", va="center")
+            axes.annotate(
+                f"{len(positions):,}", end, (5, 0), textcoords="offset points", va="center"
+            )
         axes.plot([0, images], [0, images / 5], ":", color=GREY, label="one image in five")
         axes.set_ylim(0, max(len(labelled), len(asked), images / 5, 1) * 1.04)
         count(axes)
         measure(axes, images)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6)
-        return inline(figure, "labels", "Questions asked and images named by the answers, over the stream")
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6
+        )
+        return inline(
+            figure, "labels", "Questions asked and images named by the answers, over the stream"
+        )
 
 
 def measure(axes: Axes, images: int) -> None:
@@ -212,7 +258,9 @@ def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
     classes = sorted(set(names))
     with drawing():
         figure = Figure(figsize=(WIDTH, 4.3), layout="constrained")
-        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        for axes, panel in zip(
+            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+        ):
             axes.set_title(panel.title, fontsize=8.5)
             for place, name in enumerate(classes):
                 _draw_class(axes, panel.points[labels == name], name, place)
@@ -224,18 +272,37 @@ def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
             legend = figure.legend(drawn, [str(place) for place in range(len(classes))], loc="outside lower center",
                                    ncols=12, columnspacing=1.2, handletextpad=0.1, markerscale=1.5)  # fmt: skip
             for text, name in zip(legend.get_texts(), classes, strict=True):
-                text.set_text(short(name))  # set late: a label that starts with "_" would be left out
-        return inline(figure, "embedding", "Where the images of each class lie, before and after the stream")
+                text.set_text(
+                    short(name)
+                )  # set late: a label that starts with "_" would be left out
+        return inline(
+            figure, "embedding", "Where the images of each class lie, before and after the stream"
+        )
 
 
 def _draw_class(axes: Axes, points: Floats, name: str, place: int) -> None:
     colour, marker = _PALETTE[place % len(_PALETTE)], _MARKERS[place % len(_MARKERS)]
-    axes.plot(points[:, 0], points[:, 1], marker, color=colour, markersize=3.6, markeredgewidth=0, alpha=0.8)
+    axes.plot(
+        points[:, 0],
+        points[:, 1],
+        marker,
+        color=colour,
+        markersize=3.6,
+        markeredgewidth=0,
+        alpha=0.8,
+    )
     if len(points):
         # The member nearest to the median: the median itself may lie between two halves of a class.
         centre = points[np.argmin(np.linalg.norm(points - np.median(points, axis=0), axis=1))]
-        box = {"boxstyle": "round,pad=0.22", "facecolor": PAPER, "edgecolor": colour, "linewidth": 0.8}
-        axes.text(centre[0], centre[1], short(name), ha="center", va="center", fontweight="bold", bbox=box)
+        box = {
+            "boxstyle": "round,pad=0.22",
+            "facecolor": PAPER,
+            "edgecolor": colour,
+            "linewidth": 0.8,
+        }
+        axes.text(
+            centre[0], centre[1], short(name), ha="center", va="center", fontweight="bold", bbox=box
+        )
 
 
 def project(vectors: Floats, seed: int) -> Floats:
@@ -251,7 +318,9 @@ def project(vectors: Floats, seed: int) -> Floats:
     if len(vectors) < 10:  # too few to have neighbourhoods
         return vectors[:, :2]
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    points: Floats = TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32).fit_transform(vectors)
+    points: Floats = TSNE(
+        perplexity=perplexity, init="pca", random_state=seed % 2**32
+    ).fit_transform(vectors)
     return points
 
 
@@ -259,7 +328,9 @@ def project(vectors: Floats, seed: int) -> Floats:
 def drawing() -> Iterator[None]:
     """Draw in the look of a report; settings of matplotlib are as before afterwards."""
     with mpl.rc_context(_LOOK), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the words, with fonts of its own
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing"
+        )  # the browser draws the words, with fonts of its own
         yield
 
 
@@ -282,7 +353,9 @@ def inline(figure: Figure, name: str, description: str) -> str:
     drawn = drawn[drawn.index("<svg") :].replace(INK, "currentColor").replace(PAPER, "var(--paper)")
     drawn = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", drawn)
     drawn = re.sub(r' (width|height)="[\d.]+pt"', "", drawn, count=2)
-    return drawn.replace("<svg", f'<svg class="chart" role="img" aria-label="{escape(description)}"', 1)
+    return drawn.replace(
+        "<svg", f'<svg class="chart" role="img" aria-label="{escape(description)}"', 1
+    )
 
 
 def short(name: str) -> str:

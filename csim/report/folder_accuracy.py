@@ -98,9 +98,26 @@ def _table(judged: Judged) -> str:
     ]
     left = len(images) - len(rows)
     more = f"<p>{left:,} rarer classes are left out.</p>" if left else ""
-    return table(("true class", "images", "right at arrival", "right today", "today most often taken for"), rows) + more
+    return (
+        table(
+            (
+                "true class",
+                "images",
+                "right at arrival",
+                "right today",
+                "today most often taken for",
+            ),
+            rows,
+        )
+        + more
+    )
 
 
 def _mistakes(given: Counter[str | None], name: str) -> str:
     wrong = [(other, count) for other, count in given.most_common() if other != name]
-    return ", ".join(f"{'no class' if other is None else other} ({count:,})" for other, count in wrong[:2]) or "none"
+    return (
+        ", ".join(
+            f"{'no class' if other is None else other} ({count:,})" for other, count in wrong[:2]
+        )
+        or "none"
+    )

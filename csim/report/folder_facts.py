@@ -120,23 +120,36 @@ def gather(reader: Reader) -> Facts:
         counts.setdefault(class_id, np.zeros(parts, np.int64))[part] = images
         arrived[part] += images
         rejected[part] += put_aside
-    models = reader.rows("SELECT version, position, installed_at, images, class_ids, seconds FROM models ORDER BY 1")
+    models = reader.rows(
+        "SELECT version, position, installed_at, images, class_ids, seconds FROM models ORDER BY 1"
+    )
     return Facts(
         status=status,
         first=len(json.loads(models[0][4])),
         classes=_classes(reader, status, counts, parts),
         asked=_positions(reader, "SELECT position FROM questions ORDER BY position"),
         spent=_positions(reader, _SPENT),
-        named=reader.value("SELECT count(*) FROM items WHERE question_id IS NOT NULL AND place > 0"),
+        named=reader.value(
+            "SELECT count(*) FROM items WHERE question_id IS NOT NULL AND place > 0"
+        ),
         arrived=arrived,
         rejected=rejected,
         waiting=counts.get(None, np.zeros(parts, np.int64)),
         models=tuple(
-            ModelFacts(version, due, installed, images, None if ids is None else len(json.loads(ids)), seconds)
+            ModelFacts(
+                version,
+                due,
+                installed,
+                images,
+                None if ids is None else len(json.loads(ids)),
+                seconds,
+            )
             for version, due, installed, images, ids, seconds in models
         ),
         troubles=tuple(
-            reader.rows("SELECT id, kind, reason FROM troubles ORDER BY rowid DESC LIMIT ?", _MOST_TROUBLES)
+            reader.rows(
+                "SELECT id, kind, reason FROM troubles ORDER BY rowid DESC LIMIT ?", _MOST_TROUBLES
+            )
         ),
     )
 
@@ -168,7 +181,12 @@ def _classes(
             own.images,
             own.told - labelled.get(own.id, 0),
             labelled.get(own.id, 0),
-            Course(own.name, counts.get(own.id, np.zeros(parts, np.int64)), asked.get(own.id), learned.get(own.id)),
+            Course(
+                own.name,
+                counts.get(own.id, np.zeros(parts, np.int64)),
+                asked.get(own.id),
+                learned.get(own.id),
+            ),
         )
         for own in status.classes
     ]

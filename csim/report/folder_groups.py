@@ -82,7 +82,9 @@ def open_cards(reader: Reader, most: int) -> list[Card]:
     return [_card(reader, question_id, None) for question_id in waiting[:most]]
 
 
-def settled_cards(reader: Reader, strangers: Mapping[QuestionId, int], truth: Truth | None, most: int) -> list[Card]:
+def settled_cards(
+    reader: Reader, strangers: Mapping[QuestionId, int], truth: Truth | None, most: int
+) -> list[Card]:
     """Return the most telling groups that do not wait, in the order in which they were asked about.
 
     Parameters
@@ -98,7 +100,11 @@ def settled_cards(reader: Reader, strangers: Mapping[QuestionId, int], truth: Tr
     """
     settled = [row for row in reader.rows(_QUESTIONS) if row[1] != "open"]
     firsts = list(
-        {class_id: own for own, _, class_id, size in reversed(settled) if class_id is not None and size > 1}.values()
+        {
+            class_id: own
+            for own, _, class_id, size in reversed(settled)
+            if class_id is not None and size > 1
+        }.values()
     )
     mixed = sorted((own for own in strangers if strangers[own]), key=lambda own: -strangers[own])
     newest = [own for own, _, _, _ in reversed(settled)]
@@ -118,8 +124,14 @@ def _card(reader: Reader, question_id: QuestionId, truth: Truth | None) -> Card:
     )
     ids = {place: item_id for place, item_id, _ in members}
     odd = _odd(ids, row.representative, truth)
-    others = [(place, item_id) for place, item_id, is_kept in members if is_kept and place != row.representative]
-    others.sort(key=lambda member: member[1] not in odd if odd else False)  # strangers first: none hides
+    others = [
+        (place, item_id)
+        for place, item_id, is_kept in members
+        if is_kept and place != row.representative
+    ]
+    others.sort(
+        key=lambda member: member[1] not in odd if odd else False
+    )  # strangers first: none hides
     shown = (picture(reader, place, item_id) for place, item_id in others[:_MOST_MEMBERS])
     face = picture(reader, row.representative, ids.get(row.representative, ""), LARGE)
     return Card(
@@ -134,9 +146,15 @@ def _card(reader: Reader, question_id: QuestionId, truth: Truth | None) -> Card:
     )
 
 
-def _odd(ids: Mapping[int, ItemId], representative: int, truth: Truth | None) -> dict[ItemId, str] | None:
+def _odd(
+    ids: Mapping[int, ItemId], representative: int, truth: Truth | None
+) -> dict[ItemId, str] | None:
     """Return the true class of each member that is not of the representative's; None if one is not known."""
-    if truth is None or not all(item_id in truth for item_id in ids.values()) or representative not in ids:
+    if (
+        truth is None
+        or not all(item_id in truth for item_id in ids.values())
+        or representative not in ids
+    ):
         return None
     own = truth[ids[representative]]
     return {item_id: truth[item_id] for item_id in ids.values() if truth[item_id] != own}
@@ -145,4 +163,6 @@ def _odd(ids: Mapping[int, ItemId], representative: int, truth: Truth | None) ->
 def _guesses(row: QuestionRow) -> str:
     if row.status != "open" or not row.guesses:
         return ""
-    return "the model's guess: " + ", ".join(f"{name} ({score:.2f})" for name, score in row.guesses[:2])
+    return "the model's guess: " + ", ".join(
+        f"{name} ({score:.2f})" for name, score in row.guesses[:2]
+    )

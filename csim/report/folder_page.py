@@ -57,7 +57,9 @@ def render(root: Path, truth: Truth | None = None, origin: Mapping[str, str] | N
             "Models": _models(facts.models),
             "Files that could not be taken": _troubles(facts),
             "Every figure": listed(rows),
-            "How this was made": making(reader.config.settings, _origin(reader, facts, origin or {})),
+            "How this was made": making(
+                reader.config.settings, _origin(reader, facts, origin or {})
+            ),
         }
     return whole(root.resolve().name, lead(facts), rows, sections)
 
@@ -73,7 +75,11 @@ def lead(facts: Facts) -> str:
     else:
         told += f"The program knew {facts.first:,} classes at the start and knows {facts.learned:,} today. "
     told += f"It asked {_count(len(facts.asked), 'question')}"
-    return told + (f", of which {opened:,} {'wait' if opened > 1 else 'waits'} for an answer." if opened else ".")
+    return told + (
+        f", of which {opened:,} {'wait' if opened > 1 else 'waits'} for an answer."
+        if opened
+        else "."
+    )
 
 
 def figures(facts: Facts, judged: Judged | None) -> list[Figure]:
@@ -160,7 +166,9 @@ def _classes(reader: Reader, facts: Facts) -> str:
     )
     if len(facts.classes) > len(shown):
         words += f" {len(facts.classes) - len(shown):,} more classes are not shown."
-    return f'<p>{words}</p><div class="groups">{cards}</div>' if cards else "<p>There is no class.</p>"
+    return (
+        f'<p>{words}</p><div class="groups">{cards}</div>' if cards else "<p>There is no class.</p>"
+    )
 
 
 def _class(own: ClassFacts, pictures: Examples) -> str:
@@ -169,7 +177,9 @@ def _class(own: ClassFacts, pictures: Examples) -> str:
         when = "known from the start"
     else:
         asked = "" if course.asked is None else f"first asked about at image {course.asked:,}, "
-        when = asked + ("not yet learned" if course.learned is None else f"learned at {course.learned:,}")
+        when = asked + (
+            "not yet learned" if course.learned is None else f"learned at {course.learned:,}"
+        )
     labelled = f"; {own.labelled:,} labelled at the start" if own.labelled else ""
     none = '<span class="gone">no picture</span>'
     told = "".join(thumbnail(item, role="named by a person") for item in pictures.told)
@@ -218,7 +228,9 @@ def _models(models: Sequence[ModelFacts]) -> str:
     seconds = [own.seconds for own in models if own.seconds is not None]
     words = f"{_count(len(models), 'model')}"
     if seconds:
-        words += f", {sum(seconds):,.0f} seconds of training in all, {max(seconds):,.1f} for the longest"
+        words += (
+            f", {sum(seconds):,.0f} seconds of training in all, {max(seconds):,.1f} for the longest"
+        )
     shown = [models[0], *models[1:][1 - _MOST_MODELS :]] if len(models) > _MOST_MODELS else models
     if len(shown) < len(models):
         words += f". The first and the last {len(shown) - 1} are listed"
@@ -240,15 +252,25 @@ def _models(models: Sequence[ModelFacts]) -> str:
 def _troubles(facts: Facts) -> str:
     if not facts.troubles:
         return ""
-    kinds = table(("kind", "files"), [(kind, f"{count:,}") for kind, count in facts.status.troubles.items()])
-    latest = table(("file", "kind", "why"), [(brief(name), kind, why) for name, kind, why in facts.troubles])
-    more = "The latest:" if sum(facts.status.troubles.values()) > len(facts.troubles) else "All of them:"
+    kinds = table(
+        ("kind", "files"), [(kind, f"{count:,}") for kind, count in facts.status.troubles.items()]
+    )
+    latest = table(
+        ("file", "kind", "why"), [(brief(name), kind, why) for name, kind, why in facts.troubles]
+    )
+    more = (
+        "The latest:"
+        if sum(facts.status.troubles.values()) > len(facts.troubles)
+        else "All of them:"
+    )
     return f"{kinds}<h3>{more}</h3>{latest}"
 
 
 def _origin(reader: Reader, facts: Facts, origin: Mapping[str, str]) -> dict[str, str]:
     status, config = facts.status, reader.config
-    shape = "×".join(map(str, config.image_shape[:2])) + (" colour" if len(config.image_shape) == 3 else " grey")
+    shape = "×".join(map(str, config.image_shape[:2])) + (
+        " colour" if len(config.image_shape) == 3 else " grey"
+    )
     running = "not running" if status.engine is None else "running meanwhile"
     training = "" if status.training is None else f", model {status.training} is being trained"
     refused = f", {len(status.refusals):,} were refused" if status.refusals else ""

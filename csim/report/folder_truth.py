@@ -68,15 +68,21 @@ def read_truth(path: Path) -> dict[ItemId, str]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             return _classes(path, file)
     except OSError as error:
-        raise InputError(f"{path} must be a CSV file that can be read ({error.strerror}); give another") from error
+        raise InputError(
+            f"{path} must be a CSV file that can be read ({error.strerror}); give another"
+        ) from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} must be a CSV file in UTF-8, it is not ({error}); save it as such") from error
+        raise InputError(
+            f"{path} must be a CSV file in UTF-8, it is not ({error}); save it as such"
+        ) from error
 
 
 def _classes(path: Path, file: TextIO) -> dict[ItemId, str]:
     rows = csv.DictReader(file)
     if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
-        raise InputError(f"{path} must have the columns item and class in its first line; there is no {missing[0]}")
+        raise InputError(
+            f"{path} must have the columns item and class in its first line; there is no {missing[0]}"
+        )
     truth: dict[ItemId, str] = {}
     for row in rows:
         item_id, words = row["item"], (row["class"] or "").strip()
@@ -87,7 +93,9 @@ def _classes(path: Path, file: TextIO) -> dict[ItemId, str]:
         except InputError as error:
             raise InputError(f"{path}, line {rows.line_num}: {error}") from None
         if truth.setdefault(item_id, name) != name:
-            raise InputError(f"{path} must give an image one class, {item_id!r} has two: {truth[item_id]!r}, {name!r}")
+            raise InputError(
+                f"{path} must give an image one class, {item_id!r} has two: {truth[item_id]!r}, {name!r}"
+            )
     return truth
 
 
@@ -111,7 +119,9 @@ def judge(reader: Reader, truth: Truth) -> Judged:
             "the predictions of `csim run`"
         )
     strangers, grouped = _strangers(reader, known)
-    return Judged(known, np.array(places, np.int64), at_arrival, today, frozenset(named), strangers, grouped)
+    return Judged(
+        known, np.array(places, np.int64), at_arrival, today, frozenset(named), strangers, grouped
+    )
 
 
 def _strangers(reader: Reader, truth: Truth) -> tuple[dict[QuestionId, int], int]:
@@ -124,7 +134,9 @@ def _strangers(reader: Reader, truth: Truth) -> tuple[dict[QuestionId, int], int
             strangers[question_id] = strangers.get(question_id, 0) + (truth[asked] != truth[member])
         else:
             unknown.add(question_id)
-    whole = {question_id: count for question_id, count in strangers.items() if question_id not in unknown}
+    whole = {
+        question_id: count for question_id, count in strangers.items() if question_id not in unknown
+    }
     return whole, sum(sizes[question_id] for question_id in whole)
 
 

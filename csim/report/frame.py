@@ -36,7 +36,9 @@ def whole(title: str, lead: str, rows: Sequence[Figure], sections: Mapping[str, 
     """
     shown = {heading: body for heading, body in sections.items() if body}
     links = "".join(f'<a href="#{_anchor(heading)}">{heading}</a>' for heading in shown)
-    bodies = "".join(f'<section id="{_anchor(h)}"><h2>{h}</h2>{body}</section>' for h, body in shown.items())
+    bodies = "".join(
+        f'<section id="{_anchor(h)}"><h2>{h}</h2>{body}</section>' for h, body in shown.items()
+    )
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -47,8 +49,14 @@ def whole(title: str, lead: str, rows: Sequence[Figure], sections: Mapping[str, 
 
 
 def _headline(rows: Sequence[Figure]) -> str:
-    tops = [f"<div><dt>{row.headline}</dt><dd>{escape(row.value)}</dd></div>" for row in rows if row.headline]
-    columns = len(tops) if len(tops) <= 5 else -(-len(tops) // 2)  # two full rows look better than one and a bit
+    tops = [
+        f"<div><dt>{row.headline}</dt><dd>{escape(row.value)}</dd></div>"
+        for row in rows
+        if row.headline
+    ]
+    columns = (
+        len(tops) if len(tops) <= 5 else -(-len(tops) // 2)
+    )  # two full rows look better than one and a bit
     return f'<dl class="tops" style="--columns: {columns}">{"".join(tops)}</dl>'
 
 
@@ -67,21 +75,33 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, is_html: bool =
     body = ""
     for row in rows:
         first, *rest = row if is_html else [escape(cell) for cell in row]
-        body += f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        body += (
+            f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'
+        )
+    return (
+        f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def listed(rows: Sequence[Figure]) -> str:
     """Return all figures with their meaning."""
-    return table(("figure", "value", "what it means"), [(row.name, row.value, row.meaning) for row in rows])
+    return table(
+        ("figure", "value", "what it means"), [(row.name, row.value, row.meaning) for row in rows]
+    )
 
 
 def making(settings: Settings, origin: Mapping[str, str]) -> str:
     """Return how a report came about: what is told of it, row by row, and the settings that differ."""
     plain, own = Settings().to_dict(), settings.to_dict()
-    changed = [(name, str(value), str(plain[name])) for name, value in own.items() if value != plain[name]]
+    changed = [
+        (name, str(value), str(plain[name])) for name, value in own.items() if value != plain[name]
+    ]
     told = table(("what", "value"), list(origin.items())) if origin else ""
-    differing = table(("setting", "here", "default"), changed) if changed else "<p>All settings are the defaults.</p>"
+    differing = (
+        table(("setting", "here", "default"), changed)
+        if changed
+        else "<p>All settings are the defaults.</p>"
+    )
     return f"{told}<h3>Settings that differ from the defaults</h3>{differing}"
 
 

@@ -18,7 +18,18 @@ from PIL import Image
 
 from csim.metrics.figures import Truth
 from csim.metrics.labels import class_names, final, named
-from csim.records import Asked, Divided, Event, Expired, Images, Item, ItemId, Question, QuestionId, Skipped
+from csim.records import (
+    Asked,
+    Divided,
+    Event,
+    Expired,
+    Images,
+    Item,
+    ItemId,
+    Question,
+    QuestionId,
+    Skipped,
+)
 
 _MOST_MEMBERS = 23  # shown of one group
 _MOST_BYTES = 3_500  # of a lossless thumbnail: 32×32 pixels in colour never take more
@@ -190,7 +201,10 @@ def thumbnail(item: Item, stranger: str | None = None, *, role: str = "", side: 
         Pixels of the longer side, at most. Raising it shows finer detail and makes the page larger.
     """
     words = ", ".join(
-        filter(None, [f"image {brief(item.id)}", role, f"truly {stranger}" if stranger is not None else ""])
+        filter(
+            None,
+            [f"image {brief(item.id)}", role, f"truly {stranger}" if stranger is not None else ""],
+        )
     )
     # Few pixels stay squares; a photograph is made smooth.
     looks = ["stranger"] * (stranger is not None) + ["pixels"] * (max(item.image.shape[:2]) <= _FEW)

@@ -12,7 +12,14 @@ from html import escape
 
 import numpy as np
 
-from csim.metrics.figures import Truth, accuracy_curve, labels_spent, milestones, questions, summarise
+from csim.metrics.figures import (
+    Truth,
+    accuracy_curve,
+    labels_spent,
+    milestones,
+    questions,
+    summarise,
+)
 from csim.metrics.labels import at_arrival, class_names, final, named
 from csim.records import Asked, Event, Item, Labelled, Retrained
 from csim.report.charts import MOST_LANES, Lane, Panel, embedding_chart, labels_chart, stream_chart
@@ -76,7 +83,11 @@ def render(content: ReportContent) -> str:
 
 def figures(events: Sequence[Event], truth: Truth | None) -> list[Figure]:
     """Return every figure that can be had: what the log tells alone, and what it tells beside the truth."""
-    images, asked, spent = len(at_arrival(events)), len(questions(events)), len(labels_spent(events))
+    images, asked, spent = (
+        len(at_arrival(events)),
+        len(questions(events)),
+        len(labels_spent(events)),
+    )
     told = sum(isinstance(event, Labelled) for event in events)
     cost = [
         Figure("images", f"{images:,}", "The length of the stream, the labelled images at its start not counted."),
@@ -88,7 +99,15 @@ def figures(events: Sequence[Event], truth: Truth | None) -> list[Figure]:
                "images named by one answer"),
     ]  # fmt: skip
     if truth is None:
-        return [*cost, Figure("classes", str(_known(events)), "Classes that the last model can give.", "classes known")]
+        return [
+            *cost,
+            Figure(
+                "classes",
+                str(_known(events)),
+                "Classes that the last model can give.",
+                "classes known",
+            ),
+        ]
     return [*_quality(events, truth), *cost]
 
 
@@ -120,7 +139,11 @@ def _quality(events: Sequence[Event], truth: Truth) -> list[Figure]:
 def _stream(events: Sequence[Event], truth: Truth | None) -> str:
     ways, images = lanes(events, truth), len(at_arrival(events))
     if truth is None:
-        return captioned(stream_chart({}, ways, images), "When each new class was found and learned.") if ways else ""
+        return (
+            captioned(stream_chart({}, ways, images), "When each new class was found and learned.")
+            if ways
+            else ""
+        )
     names = class_names(events)
     window = int(np.clip(round(images / 15, -1), 20, 1000))
     known = set(truth.values()) - {lane.name for lane in ways}
@@ -128,7 +151,9 @@ def _stream(events: Sequence[Event], truth: Truth | None) -> str:
     curves = {
         "label at the end": accuracy_curve(named(final(events), names), truth, window),
         "label at arrival": accuracy_curve(named(at_arrival(events), names), truth, window),
-        f"the most that a model of the first {len(known)} classes can reach": accuracy_curve(fixed, truth, window),
+        f"the most that a model of the first {len(known)} classes can reach": accuracy_curve(
+            fixed, truth, window
+        ),
     }
     words = (
         f"Accuracy over the last {window} images. What fits no class at arrival is put aside, which counts as wrong "
@@ -154,7 +179,9 @@ def lanes(events: Sequence[Event], truth: Truth | None) -> list[Lane]:
         elif isinstance(event, Retrained):
             for class_id in event.class_ids:
                 learned.setdefault(names[class_id], event.position)
-    return [Lane(name, None, asked[name], learned.get(name)) for name in asked if learned.get(name) != 0]
+    return [
+        Lane(name, None, asked[name], learned.get(name)) for name in asked if learned.get(name) != 0
+    ]
 
 
 def _cost(events: Sequence[Event]) -> str:
@@ -198,7 +225,11 @@ def _new_classes(events: Sequence[Event], truth: Truth | None) -> str:
 def _faces(events: Sequence[Event], truth: Truth | None) -> dict[str, Item]:
     """Return the first image of each class that the labeller saw."""
     names = class_names(events)
-    seen = {event.question.id: event.question.representative for event in events if isinstance(event, Asked)}
+    seen = {
+        event.question.id: event.question.representative
+        for event in events
+        if isinstance(event, Asked)
+    }
     faces: dict[str, Item] = {}
     for event in events:
         if isinstance(event, Labelled) and event.is_told and event.question_id in seen:
@@ -244,4 +275,6 @@ def _embedding(embedding: Embedding | None) -> str:
 
 
 def _known(events: Sequence[Event]) -> int:
-    return max((len(event.class_ids) for event in events if isinstance(event, Retrained)), default=0)
+    return max(
+        (len(event.class_ids) for event in events if isinstance(event, Retrained)), default=0
+    )

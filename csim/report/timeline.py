@@ -69,7 +69,12 @@ def classes_chart(courses: Sequence[Course], images: int) -> str:
         for row, course in enumerate(courses):
             _draw_course(axes, course, row, images)
         for label, marker, face, moments in (
-            ("first question", "D", ORANGE, [None if course.learned == 0 else course.asked for course in courses]),
+            (
+                "first question",
+                "D",
+                ORANGE,
+                [None if course.learned == 0 else course.asked for course in courses],
+            ),
             ("learned", "s", GREEN, [course.learned or None for course in courses]),
         ):
             at = [(moment, row) for row, moment in enumerate(moments) if moment is not None]
@@ -83,7 +88,11 @@ def classes_chart(courses: Sequence[Course], images: int) -> str:
         axes.spines["left"].set_visible(False)
         if axes.get_legend_handles_labels()[0]:
             figure.legend(loc="outside lower center", ncols=2)
-        return inline(figure, "classes", "How many images of each class came along the stream, and when it was learned")
+        return inline(
+            figure,
+            "classes",
+            "How many images of each class came along the stream, and when it was learned",
+        )
 
 
 def _draw_course(axes: Axes, course: Course, row: int, images: int) -> None:
@@ -95,14 +104,22 @@ def _draw_course(axes: Axes, course: Course, row: int, images: int) -> None:
         if start < end:
             inside = np.unique(np.clip(edges, start, end))
             parts = np.minimum(np.searchsorted(edges, inside, side="right") - 1, len(heights) - 1)
-            axes.fill_between(inside, row, row - heights[parts], step="post", color=colour, alpha=0.6, linewidth=0)
+            axes.fill_between(
+                inside, row, row - heights[parts], step="post", color=colour, alpha=0.6, linewidth=0
+            )
     axes.plot([0, images], [row, row], color=GREY, linewidth=0.5)
     total = f"{int(course.counts.sum()):,}"
     axes.annotate(total, (images, row), (5, 0), textcoords="offset points", va="bottom", fontsize=7)
 
 
 def cost_chart(
-    asked: Sequence[int], spent: Sequence[int], *, budget: float, rejected: Floats, waiting: Floats, images: int
+    asked: Sequence[int],
+    spent: Sequence[int],
+    *,
+    budget: float,
+    rejected: Floats,
+    waiting: Floats,
+    images: int,
 ) -> str:
     """Draw what was asked and told against the budget and, below, how many images had no class.
 
@@ -121,29 +138,55 @@ def cost_chart(
     with drawing():
         heights = [2.5, 1.5] if rejected.any() or waiting.any() else [2.5]
         figure = Figure(figsize=(WIDTH, sum(heights) + 0.4), layout="constrained")
-        top, *below = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        top, *below = figure.subplots(
+            len(heights), sharex=True, squeeze=False, height_ratios=heights
+        )[:, 0]
         if budget < 1:
-            top.plot([0, images], [0, budget * images], ":", color=GREY, label="questions that the budget allows")
+            top.plot(
+                [0, images],
+                [0, budget * images],
+                ":",
+                color=GREY,
+                label="questions that the budget allows",
+            )
         for positions, label, (colour, style) in (
             (asked, "questions asked", STYLES[1]),
             (spent, "labels spent", STYLES[0]),
         ):
             places = np.unique(np.linspace(0, images, _POINTS).astype(int))
             counts = np.searchsorted(positions, places, side="right")
-            top.plot(places, counts, style, color=colour, linewidth=1.6, drawstyle="steps-post", label=label)
+            top.plot(
+                places,
+                counts,
+                style,
+                color=colour,
+                linewidth=1.6,
+                drawstyle="steps-post",
+                label=label,
+            )
         top.set_ylim(0, max(len(asked), len(spent), budget * images if budget < 1 else 0, 1) * 1.05)
         count(top)
         for axes in below:
             _draw_shares(axes, rejected, waiting, images)
         for axes in (top, *below):
-            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.2)
+            axes.legend(
+                loc="lower left",
+                bbox_to_anchor=(0, 1),
+                ncols=3,
+                borderaxespad=0.2,
+                handlelength=2.2,
+            )
         measure(figure.axes[-1], images)
-        return inline(figure, "cost", "Questions and labels against the budget, and images without a class")
+        return inline(
+            figure, "cost", "Questions and labels against the budget, and images without a class"
+        )
 
 
 def _draw_shares(axes: Axes, rejected: Floats, waiting: Floats, images: int) -> None:
     edges = np.linspace(0, images, len(rejected) + 1)
-    axes.stairs(rejected, edges, baseline=None, color=ORANGE, linewidth=1.4, label="put aside at arrival")
+    axes.stairs(
+        rejected, edges, baseline=None, color=ORANGE, linewidth=1.4, label="put aside at arrival"
+    )
     axes.stairs(waiting, edges, color=GREY, alpha=0.6, fill=True, label="without a class today")
     axes.set_ylim(0, max(5.0, 1.1 * max(rejected.max(initial=0), waiting.max(initial=0))))
     axes.set_ylabel("% of images")

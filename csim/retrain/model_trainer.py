@@ -58,21 +58,29 @@ class ModelTrainer:
         self._update_steps = update_steps
         self._scale = scale
 
-    def train(self, job: Job, previous: Model | None = None, progress: Progress | None = None) -> Model:
+    def train(
+        self, job: Job, previous: Model | None = None, progress: Progress | None = None
+    ) -> Model:
         """Do a job; the same job and previous model give the same model."""
         rng = np.random.default_rng(job.seed)
         class_ids, columns = np.unique(job.labels, return_inverse=True)
         inputs = self._backbone.inputs(job.images)
         with seeded(job.seed):
-            network = OpenWorldNetwork(self._backbone.body(job.images, inputs), class_ids.tolist(), self._scale)
+            network = OpenWorldNetwork(
+                self._backbone.body(job.images, inputs), class_ids.tolist(), self._scale
+            )
         is_held = held_out(job.images, columns, job.is_told, self._hold_out)
         steps = self._update_steps if previous is not None else 0
         network.to(self._device)
         if previous is not None and steps:
             network.continue_from(previous.network, previous.class_ids)
-            for column in [place for place, c in enumerate(network.class_ids) if c not in previous.class_ids]:
+            for column in [
+                place for place, c in enumerate(network.class_ids) if c not in previous.class_ids
+            ]:
                 network.imprint(column, inputs[(columns == column) & ~is_held])
-        self._trainer.fit(network, inputs[~is_held], columns[~is_held], rng=rng, steps=steps, progress=progress)
+        self._trainer.fit(
+            network, inputs[~is_held], columns[~is_held], rng=rng, steps=steps, progress=progress
+        )
         head = network.one_vs_rest
         return Model(
             version=job.version,
@@ -96,7 +104,11 @@ def held_out(images: Images, columns: Ints, is_told: Bools, share: float) -> Boo
     >>> int(is_held.sum()), bool(is_held[:_FIRST].any())
     (55, False)
     """
-    draws = np.array([zlib.crc32(image.tobytes()) for image in images]) / 2**32 if share else np.ones(len(images))
+    draws = (
+        np.array([zlib.crc32(image.tobytes()) for image in images]) / 2**32
+        if share
+        else np.ones(len(images))
+    )
     is_held = (draws < share) & is_told
     for column in np.unique(columns):
         own = np.flatnonzero(columns == column)

@@ -44,7 +44,9 @@ class Schedule:
 
     def due(self, store: ClassStore, known: Sequence[ClassId], told: int) -> Job | None:
         """Return the job to do now, if any; `known` are the classes of the model in use, `told` all answers so far."""
-        learnable = [c for c in store.class_ids() if c not in known and store.count(c) > self.update_size]
+        learnable = [
+            c for c in store.class_ids() if c not in known and store.count(c) > self.update_size
+        ]
         enough = max(self.update_labels, _GROWTH * self._told)
         is_news = self.update_labels > 0 and told - self._told >= enough
         fewest = min(_FEWEST, self.update_size + 1)
@@ -75,4 +77,8 @@ class Schedule:
 
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
-        self._version, self._is_pending, self._told = state["version"], state["is_pending"], state["told"]
+        self._version, self._is_pending, self._told = (
+            state["version"],
+            state["is_pending"],
+            state["told"],
+        )

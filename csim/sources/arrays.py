@@ -55,9 +55,13 @@ def _to_array(images: object) -> npt.NDArray[Any]:
             return np.stack([_from_tensor(image, is_batch=False) for image in images])
         batch = np.asarray(images)
     except ValueError as error:
-        raise InputError(f"all images of a batch must have one shape; resize them first ({error})") from error
+        raise InputError(
+            f"all images of a batch must have one shape; resize them first ({error})"
+        ) from error
     if batch.dtype.kind not in "uifb" or batch.dtype == object:
-        raise InputError(f"images must be arrays of numbers, got {batch.dtype}; decode files before")
+        raise InputError(
+            f"images must be arrays of numbers, got {batch.dtype}; decode files before"
+        )
     return batch
 
 
@@ -79,15 +83,23 @@ def _check_shape(shape: tuple[int, ...], wanted: Sequence[int] | None) -> None:
             "a single image needs a first axis of 1"
         )
     if wanted is not None and shape[1:] != tuple(wanted):
-        raise InputError(f"this stream's images are {tuple(wanted)}, got {shape[1:]}; resize or convert them")
+        raise InputError(
+            f"this stream's images are {tuple(wanted)}, got {shape[1:]}; resize or convert them"
+        )
     if min(shape[1:3]) < SMALLEST:
-        raise InputError(f"images must be at least {SMALLEST}×{SMALLEST} pixels, got {shape[1]}×{shape[2]}")
+        raise InputError(
+            f"images must be at least {SMALLEST}×{SMALLEST} pixels, got {shape[1]}×{shape[2]}"
+        )
 
 
 def _to_bytes(batch: npt.NDArray[Any]) -> Images:
     low, high = batch.min(), batch.max()
     if np.isnan(low) or np.isnan(high):
-        raise InputError("pixel values must be numbers, some are NaN; look at how the images were read")
+        raise InputError(
+            "pixel values must be numbers, some are NaN; look at how the images were read"
+        )
     if low < 0 or high > 255:
-        raise InputError(f"pixel values must lie between 0 and 255, these reach from {low:g} to {high:g}; scale them")
+        raise InputError(
+            f"pixel values must lie between 0 and 255, these reach from {low:g} to {high:g}; scale them"
+        )
     return np.rint(batch.astype(np.float64)).astype(np.uint8)

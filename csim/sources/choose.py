@@ -46,10 +46,16 @@ def open_source(
         Whether zero bytes end the list's paths instead of line ends; for "-" only.
     """
     kind, path = _kind(text), Path(text)
-    given = (("watch", watch, "folder"), ("every", every is not None, "video"), ("null", null, "list"))
+    given = (
+        ("watch", watch, "folder"),
+        ("every", every is not None, "video"),
+        ("null", null, "list"),
+    )
     for option, is_given, wanted in given:
         if is_given and kind != wanted:
-            raise InputError(f"{option} goes with a source that is a {wanted}, and {text} is a {kind}; leave it out")
+            raise InputError(
+                f"{option} goes with a source that is a {wanted}, and {text} is a {kind}; leave it out"
+            )
     match kind:
         case "list":
             end = b"\0" if null else b"\n"

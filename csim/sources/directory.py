@@ -33,7 +33,9 @@ class Directory:
 
     def __iter__(self) -> Iterator[Arrival | Trouble]:
         for found in walk(self.root):
-            yield found if isinstance(found, Trouble) else Arrival(text_of(found), self.root / found)
+            yield (
+                found if isinstance(found, Trouble) else Arrival(text_of(found), self.root / found)
+            )
 
 
 def check_folder(root: str | Path) -> Path:
@@ -55,7 +57,9 @@ def walk(root: Path) -> Iterator[str | Trouble]:
     """
     boundary = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()
-    stack = [("", iter([""]))]  # of a folder's path and its names still to come; a folder's own name ends in "/"
+    stack = [
+        ("", iter([""]))
+    ]  # of a folder's path and its names still to come; a folder's own name ends in "/"
     while stack:
         above, names = stack[-1]
         name = next(names, None)
@@ -65,7 +69,9 @@ def walk(root: Path) -> Iterator[str | Trouble]:
             yield above + name
         else:
             try:
-                stack.append((above + name, iter(_list(os.path.join(root, above + name), boundary, entered))))
+                stack.append(
+                    (above + name, iter(_list(os.path.join(root, above + name), boundary, entered)))
+                )
             except OSError as error:
                 yield trouble_of(text_of((above + name).rstrip("/") or "."), error)
 
@@ -90,10 +96,14 @@ def _list(folder: str, boundary: str, entered: set[tuple[int, int]]) -> list[str
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself, or through a folder that is closed to us: reading it will tell
+    except (
+        OSError
+    ):  # a link to itself, or through a folder that is closed to us: reading it will tell
         return False
 
 
 def _leads_back(entry: os.DirEntry[str], boundary: str) -> bool:
     """Tell whether a link leads to a folder that the walk reaches under its own name."""
-    return entry.is_symlink() and f"{os.path.realpath(entry.path)}/".startswith(f"{boundary.rstrip('/')}/")
+    return entry.is_symlink() and f"{os.path.realpath(entry.path)}/".startswith(
+        f"{boundary.rstrip('/')}/"
+    )

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from csim.sources.arrival import Trouble
 
-MOST_BYTES = 256_000_000  # per file: more than any photograph, less than the memory of a small machine
+MOST_BYTES = (
+    256_000_000  # per file: more than any photograph, less than the memory of a small machine
+)
 
 
 def read_file(name: str, path: Path) -> bytes | Trouble:
@@ -28,7 +30,9 @@ def read_file(name: str, path: Path) -> bytes | Trouble:
             what = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe, a socket or a device"
             return Trouble(name, "unreadable", f"an image must be a file, this is {what}")
         if status.st_size > MOST_BYTES:
-            reason = f"a file must have at most {MOST_BYTES:,} bytes, this one has {status.st_size:,}"
+            reason = (
+                f"a file must have at most {MOST_BYTES:,} bytes, this one has {status.st_size:,}"
+            )
             return Trouble(name, "too-large", reason)
         with open(path, "rb", buffering=0) as file:
             return file.read()
@@ -39,6 +43,8 @@ def read_file(name: str, path: Path) -> bytes | Trouble:
 def trouble_of(name: str, error: OSError | ValueError) -> Trouble:
     """Return what the system's refusal of a file or folder means."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return Trouble(name, "vanished", "a file must still be there when it is read, this one is gone")
+        return Trouble(
+            name, "vanished", "a file must still be there when it is read, this one is gone"
+        )
     why = error.strerror if isinstance(error, OSError) else str(error)
     return Trouble(name, "unreadable", f"the system must let it be read, and said: {why}")

@@ -39,7 +39,9 @@ def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Imag
     return _read(root, _files(root), size)
 
 
-def read_labelled(folder: str | Path, size: tuple[int, int] | None = None) -> tuple[Images, list[str]]:
+def read_labelled(
+    folder: str | Path, size: tuple[int, int] | None = None
+) -> tuple[Images, list[str]]:
     """Return the images of a folder with a subfolder per class, and the name of each image's class.
 
     Parameters
@@ -63,7 +65,10 @@ def labelled_files(folder: str | Path) -> Iterator[tuple[Arrival, str]]:
         Its subfolders are the classes. The id of a file is "labelled/" and its path from here.
     """
     root = Path(folder)
-    return ((Arrival(f"labelled/{text_of(file)}", root / file), _class_name(file)) for file in _labelled(root))
+    return (
+        (Arrival(f"labelled/{text_of(file)}", root / file), _class_name(file))
+        for file in _labelled(root)
+    )
 
 
 def _labelled(root: Path) -> list[str]:
@@ -94,13 +99,20 @@ def _read(root: Path, files: list[str], size: tuple[int, int] | None) -> Images:
         )
     is_grey = all(picture.mode == "L" for picture in pictures)
     width, height = sizes.pop()
-    return np.stack([to_array(picture, (height, width) if is_grey else (height, width, 3)) for picture in pictures])
+    return np.stack(
+        [
+            to_array(picture, (height, width) if is_grey else (height, width, 3))
+            for picture in pictures
+        ]
+    )
 
 
 def _decode(root: Path, file: str, size: tuple[int, int] | None) -> Image.Image:
     name = text_of(file)
     content = _sure(root, read_file(name, root / file))
-    picture = _sure(root, open_picture(name, content, least=None if size is None else least_side(size)))
+    picture = _sure(
+        root, open_picture(name, content, least=None if size is None else least_side(size))
+    )
     return picture if size is None else fit(picture, size)
 
 

@@ -35,7 +35,9 @@ def take_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[I
     else:
         images, labels = check_images(source), [_name(label) for label in names]
     if len(images) != len(labels):
-        raise InputError(f"there must be one name per image; got {len(images)} images and {len(labels)} names")
+        raise InputError(
+            f"there must be one name per image; got {len(images)} images and {len(labels)} names"
+        )
     counts = Counter(labels)
     if len(counts) < 2:
         raise InputError(f"at least two classes are needed to tell apart, got {len(counts)}")
@@ -62,12 +64,18 @@ def _from_pairs(source: Any) -> tuple[Images, list[str]]:  # noqa: ANN401
     is_loader = hasattr(source, "dataset") and hasattr(source, "batch_size")
     pairs = list(source) if is_loader else [source[index] for index in range(_length(source))]
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise InputError("a data set must give (image, label) pairs; pass names beside images that have none")
+        raise InputError(
+            "a data set must give (image, label) pairs; pass names beside images that have none"
+        )
     titles = getattr(source.dataset if is_loader else source, "classes", None)
-    labels = [label for _, own in pairs for label in own] if is_loader else [label for _, label in pairs]
+    labels = (
+        [label for _, own in pairs for label in own] if is_loader else [label for _, label in pairs]
+    )
     images = [check_images(image if is_loader else [_picture(image)]) for image, _ in pairs]
     if len({batch.shape[1:] for batch in images}) > 1:
-        raise InputError("all images of a data set must have one shape; resize them in its transform")
+        raise InputError(
+            "all images of a data set must have one shape; resize them in its transform"
+        )
     return np.concatenate(images), [_name(label, titles) for label in labels]
 
 
@@ -89,11 +97,15 @@ def _picture(image: Any) -> Any:  # noqa: ANN401
 
 def _name(label: Any, titles: Sequence[str] | None = None) -> str:  # noqa: ANN401
     if hasattr(label, "tolist"):
-        label = label.tolist()  # of NumPy and torch alike; a list, which is then refused, if it was not one number
+        label = (
+            label.tolist()
+        )  # of NumPy and torch alike; a list, which is then refused, if it was not one number
     if isinstance(label, bool) or not isinstance(label, str | int):
         raise InputError(f"a class name must be text or a whole number, got {label!r}")
     if titles is None or isinstance(label, str):
         return str(label)
     if not 0 <= label < len(titles):
-        raise InputError(f"labels must be places in the data set's {len(titles)} classes, got {label}")
+        raise InputError(
+            f"labels must be places in the data set's {len(titles)} classes, got {label}"
+        )
     return str(titles[label])

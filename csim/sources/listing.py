@@ -51,7 +51,9 @@ class Listed:
     def _path(self, line: bytes) -> bytes:
         path = line.removesuffix(self._end)
         if b"\0" in path:
-            raise InputError("a path cannot hold a zero byte, this list has one; say that zero bytes end its paths")
+            raise InputError(
+                "a path cannot hold a zero byte, this list has one; say that zero bytes end its paths"
+            )
         return path.removesuffix(b"\r") if self._end == b"\n" else path
 
 

@@ -34,7 +34,15 @@ class NpzFile:
         self._name = text_of(Path(path).name)
         try:
             self._images = _read(Path(path))
-        except (OSError, ValueError, EOFError, KeyError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        except (
+            OSError,
+            ValueError,
+            EOFError,
+            KeyError,
+            zlib.error,
+            zipfile.BadZipFile,
+            NotImplementedError,
+        ) as error:
             raise InputError(f"{path} must be an .npz file of images: {error}") from error
 
     def __iter__(self) -> Iterator[Arrival]:
@@ -49,5 +57,7 @@ def _read(path: Path) -> Images:
             raise InputError("this is a single array; write it with numpy.savez")
         names = archive.files
         if "images" not in names and len(names) != 1:
-            raise InputError(f"it must hold an array called images, or one only; it holds {', '.join(names) or 'none'}")
+            raise InputError(
+                f"it must hold an array called images, or one only; it holds {', '.join(names) or 'none'}"
+            )
         return check_images(archive["images" if "images" in names else names[0]])

@@ -62,7 +62,22 @@ _FOREIGN: dict[str | None, tuple[str, str]] = {
     "GIF": ("animated", "a GIF, which may hold several pictures"),
 }
 
-_MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBX", "RGBA", "RGBa", "CMYK", "YCbCr", "HSV", "I;16", "I;16B")
+_MODES = (
+    "1",
+    "L",
+    "LA",
+    "P",
+    "PA",
+    "RGB",
+    "RGBX",
+    "RGBA",
+    "RGBa",
+    "CMYK",
+    "YCbCr",
+    "HSV",
+    "I;16",
+    "I;16B",
+)
 
 _TURNS = {  # by EXIF orientation
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -93,7 +108,9 @@ def open_picture(name: str, content: bytes, *, least: int | None = None) -> Imag
     known = format_of(content)
     if known not in _READERS:
         kind, what = _FOREIGN.get(known, ("unknown-format", known))
-        return Trouble(name, kind, f"an image must be {', '.join(_READERS)}; by its first bytes this is {what}")
+        return Trouble(
+            name, kind, f"an image must be {', '.join(_READERS)}; by its first bytes this is {what}"
+        )
     try:
         picture = _READERS[known](io.BytesIO(content))
         if trouble := _refuse(name, known, picture):
@@ -105,11 +122,17 @@ def open_picture(name: str, content: bytes, *, least: int | None = None) -> Imag
         plain = make_plain(picture)
         return plain if turn is None else plain.transpose(turn)
     except (MemoryError, Image.DecompressionBombError) as error:
-        return Trouble(name, "too-large", f"an image must have at most {MOST_PIXELS:,} pixels; Pillow says: {error}")
+        return Trouble(
+            name,
+            "too-large",
+            f"an image must have at most {MOST_PIXELS:,} pixels; Pillow says: {error}",
+        )
     # A file from outside must never end a stream, and what Pillow raises on hostile bytes is promised nowhere: 363,000
     # spoilt files raised OSError, SyntaxError, ValueError, TypeError, IndexError and struct.error.
     except Exception as error:
-        return Trouble(name, "damaged", f"a {known} must be whole, this one cannot be decoded: {error}")
+        return Trouble(
+            name, "damaged", f"a {known} must be whole, this one cannot be decoded: {error}"
+        )
 
 
 def format_of(content: bytes) -> str | None:
@@ -139,7 +162,9 @@ def make_plain(picture: Image.Image) -> Image.Image:
 def _refuse(name: str, known: str, picture: ImageFile) -> Trouble | None:
     """Return what speaks against a picture whose header alone has been read."""
     if getattr(picture, "is_animated", False):
-        return Trouble(name, "animated", f"a file must hold one picture, this {known} holds several")
+        return Trouble(
+            name, "animated", f"a file must hold one picture, this {known} holds several"
+        )
     if picture.width * picture.height > MOST_PIXELS:
         reason = f"an image must have at most {MOST_PIXELS:,} pixels, this one has {picture.width}×{picture.height}"
         return Trouble(name, "too-large", reason)

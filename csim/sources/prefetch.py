@@ -47,7 +47,9 @@ def decoded(
     for name, number in (("ahead", ahead), ("workers", workers)):
         if number is not None and number < 1:
             raise SettingsError(f"{name} must be at least 1, got {number}")
-    return _decoded(source, _Flight(shape, ahead, workers or min(_MOST_WORKERS, os.cpu_count() or 1)))
+    return _decoded(
+        source, _Flight(shape, ahead, workers or min(_MOST_WORKERS, os.cpu_count() or 1))
+    )
 
 
 def _decoded(source: Source, flight: _Flight) -> Iterator[Decoded | Trouble | None]:
@@ -59,7 +61,9 @@ def _decoded(source: Source, flight: _Flight) -> Iterator[Decoded | Trouble | No
                 arrival = next(arrivals)
             except StopIteration:
                 break
-            except Exception as error:  # the user's own: whatever it is, it comes out after the images before it
+            except (
+                Exception
+            ) as error:  # the user's own: whatever it is, it comes out after the images before it
                 failure = error
                 break
             if arrival is None:
@@ -99,7 +103,9 @@ class _Flight:
 
     def land_some(self) -> Iterator[Decoded | Trouble]:
         """Give what is finished, and as much more as must come down before another may be taken."""
-        while self._flying and (self._flying[0].done() or self._count + len(self._handful) >= self._ahead):
+        while self._flying and (
+            self._flying[0].done() or self._count + len(self._handful) >= self._ahead
+        ):
             yield from self._land()
 
     def land_all(self) -> Iterator[Decoded | Trouble]:

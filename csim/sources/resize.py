@@ -23,7 +23,9 @@ MOST_SHOWN = 1024  # pixels a side: as large as a person gets to see it
 def to_array(picture: Image.Image, shape: tuple[int, ...]) -> Images:
     """Return a plain picture as an array of the stream's shape, (h, w) or (h, w, 3)."""
     mode = "L" if len(shape) == 2 else "RGB"
-    return np.asarray(fit(picture if picture.mode == mode else picture.convert(mode), shape), np.uint8)
+    return np.asarray(
+        fit(picture if picture.mode == mode else picture.convert(mode), shape), np.uint8
+    )
 
 
 def fit(picture: Image.Image, size: tuple[int, ...]) -> Image.Image:

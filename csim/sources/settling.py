@@ -46,7 +46,9 @@ class Settling:
         self._root = root
         self._settle = settle
         self._seen: dict[str, _Signature] = {}
-        self._waiting: list[tuple[float, int, str, _Signature]] = []  # a heap: when, order of notice, path, signature
+        self._waiting: list[
+            tuple[float, int, str, _Signature]
+        ] = []  # a heap: when, order of notice, path, signature
         self._order = itertools.count()
         self._closed_folders: set[Trouble] = set()
 
@@ -76,7 +78,9 @@ class Settling:
             self._seen.pop(path, None)
         elif self._seen.get(path) != signature:
             self._seen[path] = signature
-            heapq.heappush(self._waiting, (self._when(signature), next(self._order), path, signature))
+            heapq.heappush(
+                self._waiting, (self._when(signature), next(self._order), path, signature)
+            )
 
     def complete(self) -> Iterator[Arrival]:
         """Give the files that have become complete."""

@@ -12,7 +12,9 @@ from csim.sources.files import read_file
 from csim.sources.open_picture import open_picture
 
 
-def common_shape(arrivals: Iterable[Arrival], size: tuple[int, int] | None, *, largest: int) -> tuple[int, ...]:
+def common_shape(
+    arrivals: Iterable[Arrival], size: tuple[int, int] | None, *, largest: int
+) -> tuple[int, ...]:
     """Return (height, width) if all images are grey, else (height, width, 3).
 
     Parameters

@@ -62,7 +62,9 @@ class Video:
     def _frames(self, file: BinaryIO) -> Iterator[tuple[int, Any]]:
         """Give the frames to take, with their numbers; it is an error if more than a second of the film is missing."""
         due, number = -math.inf, -1
-        with self._av.open(file, options={"format_whitelist": _FORMATS}, metadata_errors="replace") as container:
+        with self._av.open(
+            file, options={"format_whitelist": _FORMATS}, metadata_errors="replace"
+        ) as container:
             stream = container.streams.video[0]
             rate = float(stream.average_rate or 25)  # for formats that do not tell a frame's time
             for number, frame in enumerate(container.decode(stream)):
@@ -71,8 +73,12 @@ class Video:
                     yield number, frame
                     if self._every is not None:
                         due = (math.floor(seconds / self._every + 1e-6) + 1) * self._every
-            if stream.frames > number + 1 + rate:  # not exactly: players pass over a few frames of a good file
-                raise ValueError(f"it says that it has {stream.frames} frames, and has {number + 1}")
+            if (
+                stream.frames > number + 1 + rate
+            ):  # not exactly: players pass over a few frames of a good file
+                raise ValueError(
+                    f"it says that it has {stream.frames} frames, and has {number + 1}"
+                )
 
     def _arrival(self, number: int, frame: Any) -> Arrival | Trouble:  # noqa: ANN401
         if frame.width * frame.height > MOST_PIXELS:
@@ -89,5 +95,7 @@ def _load_av() -> Any:  # noqa: ANN401
     try:
         import av  # noqa: PLC0415
     except ImportError as error:
-        raise InputError("videos are read with PyAV, which is not there; pip install 'csim[video]'") from error
+        raise InputError(
+            "videos are read with PyAV, which is not there; pip install 'csim[video]'"
+        ) from error
     return av

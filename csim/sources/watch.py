@@ -65,7 +65,9 @@ class Watched:
     def _for_ever(self) -> Iterator[Arrival | Trouble | None]:
         files = Settling(self.root, self._settle)
         next_scan = time.monotonic()
-        with closing(_changes(self.root)) as changes:  # begun before the first look, so that nothing falls between
+        with closing(
+            _changes(self.root)
+        ) as changes:  # begun before the first look, so that nothing falls between
             for changed in changes:
                 for path in changed:
                     files.look(path)
@@ -97,7 +99,9 @@ def _changes(root: Path) -> Generator[list[str], None, None]:
         ):
             yield [path for _, changed in changes if (path := _path_in(root, changed))]
     except (OSError, RuntimeError) as error:  # the system watches only so many folders
-        _log.warning("%s cannot be watched (%s); it is looked through every few seconds instead", root, error)
+        _log.warning(
+            "%s cannot be watched (%s); it is looked through every few seconds instead", root, error
+        )
         yield from _pauses()
 
 

@@ -79,7 +79,9 @@ class ClassStore:
     def merge(self, source: ClassId, target: ClassId) -> None:
         """Put the images of two classes on one shelf, in order of age; what does not fit leaves by the usual rule."""
         entries = sorted(
-            _in_order(self._shelves.pop(source, Shelf())) + _in_order(self._shelves.pop(target, Shelf())), key=_age
+            _in_order(self._shelves.pop(source, Shelf()))
+            + _in_order(self._shelves.pop(target, Shelf())),
+            key=_age,
         )
         for _, item, _ in entries:
             del self._home[item.id]
@@ -102,13 +104,23 @@ class ClassStore:
         """Return all images of some classes, (n, h, w[, 3]), the class id of each and whether it was told, (n,)."""
         items = [(item, class_id) for class_id in class_ids for item in self.items(class_id)]
         labels = np.array([class_id for _, class_id in items], np.int64)
-        return stack([item for item, _ in items]), labels, np.array([self.is_told(item.id) for item, _ in items], bool)
+        return (
+            stack([item for item, _ in items]),
+            labels,
+            np.array([self.is_told(item.id) for item, _ in items], bool),
+        )
 
     def newest(self, most: int) -> tuple[list[Item], Ints]:
         """Return about `most` images, as many of each class, those told first and the newest; and their class ids."""
         each = max(1, most // max(1, len(self.class_ids())))
-        chosen = [(item, class_id) for class_id in self.class_ids() for item in self._newest(class_id, each)]
-        return [item for item, _ in chosen], np.array([class_id for _, class_id in chosen], np.int64)
+        chosen = [
+            (item, class_id)
+            for class_id in self.class_ids()
+            for item in self._newest(class_id, each)
+        ]
+        return [item for item, _ in chosen], np.array(
+            [class_id for _, class_id in chosen], np.int64
+        )
 
     def is_told(self, item_id: ItemId) -> bool:
         """Tell whether an image is stored under what a person said of it."""
@@ -116,11 +128,15 @@ class ClassStore:
 
     def _newest(self, class_id: ClassId, most: int) -> list[Item]:
         shelf = self._shelves[class_id]
-        return [item for part in (shelf.told, shelf.inferred) for _, item in list(part.values())[::-1]][:most]
+        return [
+            item for part in (shelf.told, shelf.inferred) for _, item in list(part.values())[::-1]
+        ][:most]
 
     def state(self) -> State:
         """Return all images with their labels."""
-        entries = sorted((entry for shelf in self._shelves.values() for entry in _in_order(shelf)), key=_age)
+        entries = sorted(
+            (entry for shelf in self._shelves.values() for entry in _in_order(shelf)), key=_age
+        )
         return {
             "items": pack([item for _, item, _ in entries]),
             "class_ids": [self._home[item.id] for _, item, _ in entries],
@@ -130,7 +146,9 @@ class ClassStore:
     def restore(self, state: State) -> None:
         """Take back what `state` returned."""
         self._shelves, self._home = {}, {}
-        for item, class_id, is_told in zip(unpack(state["items"]), state["class_ids"], state["told"], strict=True):
+        for item, class_id, is_told in zip(
+            unpack(state["items"]), state["class_ids"], state["told"], strict=True
+        ):
             self.add(item, class_id, is_told=is_told)
 
 

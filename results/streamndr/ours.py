@@ -19,7 +19,10 @@ K, ENOUGH, DELAY, MODELS = 10, 20, 200, 6  # spheres a model, q, T_l, L
 def main(work: Path) -> None:
     """Leave `stream.npz` and `ours.json`."""
     stream = paper_stream(digits(), known_share=0.3, seed=0)
-    flat = {part: getattr(stream, part).reshape(len(getattr(stream, part)), -1) / 255 for part in ("warm_up", "images")}
+    flat = {
+        part: getattr(stream, part).reshape(len(getattr(stream, part)), -1) / 255
+        for part in ("warm_up", "images")
+    }
     np.savez(work / "stream.npz", **flat, warm_up_names=stream.warm_up_names, names=stream.names)
     chunk = len(stream.warm_up) // MODELS
     settings = EcsMinerSettings(

@@ -10,7 +10,10 @@ from streamndr.model import ECSMiner
 
 def main(work: Path) -> None:
     """Leave `theirs.json`."""
-    stream, setting = np.load(work / "stream.npz"), json.loads((work / "ours.json").read_text())["setting"]
+    stream, setting = (
+        np.load(work / "stream.npz"),
+        json.loads((work / "ours.json").read_text())["setting"],
+    )
     classes = sorted(set(stream["names"]) | set(stream["warm_up_names"]))
     model = ECSMiner(
         K=setting["K"],
@@ -21,7 +24,9 @@ def main(work: Path) -> None:
         init_algorithm="kmeans",
     )
     order = np.random.default_rng(0).permutation(len(stream["warm_up"]))
-    model.learn_many(stream["warm_up"][order], [classes.index(name) for name in stream["warm_up_names"][order]])
+    model.learn_many(
+        stream["warm_up"][order], [classes.index(name) for name in stream["warm_up_names"][order]]
+    )
     said = []
     for row, name in zip(stream["images"], stream["names"], strict=True):
         known = sorted({classes[own] for one in model.models for own in one.labels})

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from csim.ask.budget import Budget
 from csim.errors import SettingsError
 
-STEPS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60)), max_size=20)  # images passed, questions wished
+STEPS = st.lists(
+    st.tuples(st.integers(0, 400), st.integers(0, 60)), max_size=20
+)  # images passed, questions wished
 
 
 def most_by_counting(share: Fraction, position: int) -> int:
@@ -31,7 +33,10 @@ def test_the_share_is_kept_at_every_moment_and_never_granted_short(per_mille, st
         assert asked <= share * position
 
 
-@given(share=st.floats(0, 1, exclude_max=True), positions=st.lists(st.integers(0, 10**7), max_size=20).map(sorted))
+@given(
+    share=st.floats(0, 1, exclude_max=True),
+    positions=st.lists(st.integers(0, 10**7), max_size=20).map(sorted),
+)
 def test_whatever_is_granted_and_spent_at_once_stays_within_the_share(share, positions):
     budget, asked = Budget(share), 0
     for position in positions:
@@ -86,7 +91,11 @@ def test_looking_spends_nothing():
     assert [budget.left(10) for _ in range(3)] == [5, 5, 5]
 
 
-@given(per_mille=st.integers(0, 1000), spent=st.lists(st.integers(0, 30), max_size=5), position=st.integers(0, 1000))
+@given(
+    per_mille=st.integers(0, 1000),
+    spent=st.lists(st.integers(0, 30), max_size=5),
+    position=st.integers(0, 1000),
+)
 def test_state_survives_a_restore(per_mille, spent, position):
     budget, other = Budget(per_mille / 1000), Budget(per_mille / 1000)
     other.spend(17)  # a restore forgets what was there

@@ -14,11 +14,15 @@ NAMES = {0: "heron", 2: "crane"}
 
 def answer_in_terminal(typed: str, question: Question = QUESTION) -> tuple[object, str]:
     shown = io.StringIO()
-    return TerminalLabeller(lambda: NAMES, io.StringIO(typed), shown).answer(question), shown.getvalue()
+    return TerminalLabeller(lambda: NAMES, io.StringIO(typed), shown).answer(
+        question
+    ), shown.getvalue()
 
 
 def test_the_truth_is_told_for_the_representative_only():
-    assert TruthLabeller({"a": "gull", "b": "tern", "c": "gull"}).answer(QUESTION) == Named(4, "tern")
+    assert TruthLabeller({"a": "gull", "b": "tern", "c": "gull"}).answer(QUESTION) == Named(
+        4, "tern"
+    )
 
 
 def test_what_the_truth_does_not_know_is_skipped():
@@ -26,7 +30,9 @@ def test_what_the_truth_does_not_know_is_skipped():
 
 
 def test_a_callback_sees_the_question_and_may_skip():
-    assert CallbackLabeller(lambda question: question.representative.id).answer(QUESTION) == Named(4, "b")
+    assert CallbackLabeller(lambda question: question.representative.id).answer(QUESTION) == Named(
+        4, "b"
+    )
     assert CallbackLabeller(lambda question: None).answer(QUESTION) == Skip(4)
 
 

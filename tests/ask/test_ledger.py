@@ -41,7 +41,10 @@ def bring_to(ledger: Ledger, question_id: int, status: str) -> None:
 
 def test_questions_are_numbered_and_open():
     ledger = ledger_with(group("a", "b"), group("c"))
-    assert [(q.id, q.position, q.representative.id) for q in ledger.questions()] == [(1, 5, "b"), (2, 5, "c")]
+    assert [(q.id, q.position, q.representative.id) for q in ledger.questions()] == [
+        (1, 5, "b"),
+        (2, 5, "c"),
+    ]
     assert ledger.questions()[0].guesses == ((0, 0.7), (1, 0.1))
 
 
@@ -167,7 +170,10 @@ def test_images_are_called_away_from_open_questions_but_not_from_those_that_show
     ledger = ledger_with(group("a", "b", "c"), group("d", "e"), group("f", "g"))
     ledger.mark(3, "skipped")
     left = ledger.call_away([item("a"), item("c"), item("d"), item("g"), item("x")])
-    assert [(question_id, [own.id for own in gone]) for question_id, gone in left] == [(1, ["a"]), (2, ["d"])]
+    assert [(question_id, [own.id for own in gone]) for question_id, gone in left] == [
+        (1, ["a"]),
+        (2, ["d"]),
+    ]
     assert [member.id for member in ledger.question(1).members] == ["b", "c"]
     assert ledger.question(1).representative.id == "c"
     assert "a" not in ledger
@@ -189,7 +195,10 @@ def test_an_answer_is_not_about_members_that_a_model_has_seen_otherwise_since():
     again.restore(ledger.state())
     for own in (ledger, again):
         assert [item.id for item in own.bound(1)] == ["b", "c"]
-        assert [item.id for item in own.bound(2)] == ["d", "e"]  # not answered yet: nothing was spread
+        assert [item.id for item in own.bound(2)] == [
+            "d",
+            "e",
+        ]  # not answered yet: nothing was spread
         assert [item.id for item in own.question(1).members] == ["a", "b", "c"]
 
 

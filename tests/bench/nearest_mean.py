@@ -37,7 +37,11 @@ class NearestMean:
         return np.array(self._names, np.str_)
 
     def fit(self, images, names):
-        events = [event for image, name in zip(images, names, strict=True) for event in self._learn(image, name)]
+        events = [
+            event
+            for image, name in zip(images, names, strict=True)
+            for event in self._learn(image, name)
+        ]
         return self._publish([*events, self._retrained()])
 
     def observe(self, images):
@@ -91,9 +95,12 @@ class NearestMean:
         return Retrained(self._position, self._model, tuple(range(len(self._names))))
 
     def _distances(self, images):
-        means = np.stack([total / count for total, count in zip(self._sums, self._counts, strict=True)])
+        means = np.stack(
+            [total / count for total, count in zip(self._sums, self._counts, strict=True)]
+        )
         return np.linalg.norm(
-            (images[:, None].astype(float) - means[None]).reshape(len(images), len(means), -1), axis=2
+            (images[:, None].astype(float) - means[None]).reshape(len(images), len(means), -1),
+            axis=2,
         )
 
     def _publish(self, events):

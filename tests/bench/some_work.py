@@ -14,7 +14,12 @@ def count(case, tell):
     """Tell ten parts; return the case doubled and what the process is like."""
     for part in range(1, 11):
         tell(part, 10)
-    return case * 2, torch.get_num_threads(), os.getpid(), signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return (
+        case * 2,
+        torch.get_num_threads(),
+        os.getpid(),
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+    )
 
 
 def refuse_the_first(case, tell, *, folder):

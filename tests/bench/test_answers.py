@@ -37,7 +37,10 @@ def person(answers, *, count=4000, seed=0, truth=None):
 
 def answered(answers, *, count=4000, seed=0):
     """Return what is answered of many questions after for ever, by question."""
-    return {a.question_id: a.name for a in person(answers, count=count, seed=seed).due(many(count), 10**9)}
+    return {
+        a.question_id: a.name
+        for a in person(answers, count=count, seed=seed).due(many(count), 10**9)
+    }
 
 
 def many(count):
@@ -102,7 +105,11 @@ def test_a_question_that_is_missed_or_mistaken_at_a_low_share_is_so_at_a_higher_
     true = truly(4000)
     missed = [set(true) - set(answered(Answers(missing=share))) for share in (0.01, 0.05, 0.2)]
     mistaken = [
-        {(number, name) for number, name in answered(Answers(wrong=share)).items() if name != true[number]}
+        {
+            (number, name)
+            for number, name in answered(Answers(wrong=share)).items()
+            if name != true[number]
+        }
         for share in (0.01, 0.05, 0.2)
     ]
     for less, middle, more in (missed, mistaken):
@@ -110,7 +117,10 @@ def test_a_question_that_is_missed_or_mistaken_at_a_low_share_is_so_at_a_higher_
 
 
 def test_one_setting_does_not_move_what_another_does():
-    alone, both = answered(Answers(wrong=0.1)), answered(Answers(wrong=0.1, missing=0.3, delay=5, jitter=9))
+    alone, both = (
+        answered(Answers(wrong=0.1)),
+        answered(Answers(wrong=0.1, missing=0.3, delay=5, jitter=9)),
+    )
     assert 0 < len(both) < len(alone)
     assert all(alone[number] == name for number, name in both.items())
 
@@ -139,7 +149,9 @@ def test_a_question_that_is_not_answered_stays_open_and_nothing_is_said_of_it():
 
 def test_jitter_spreads_answers_evenly_up_to_its_bound_and_out_of_order():
     delay, jitter = 100, 9
-    come = live(person(Answers(delay=delay, jitter=jitter), count=2000), many(2000), length=7000, batch=1)
+    come = live(
+        person(Answers(delay=delay, jitter=jitter), count=2000), many(2000), length=7000, batch=1
+    )
     late = Counter(position - 3 * answer.question_id - delay for position, answer in come)
     assert sorted(late) == list(range(jitter + 1))
     for count in late.values():
@@ -210,7 +222,9 @@ def test_only_representatives_of_questions_that_are_due_are_looked_at():
 def test_the_truth_of_other_members_changes_no_answer():
     truth = truth_of(200)
     altered = {key: name if int(key) % 3 == 0 else "nothing" for key, name in truth.items()}
-    one, two = (person(Answers(wrong=0.4), truth=own).due(many(200), 10**6) for own in (truth, altered))
+    one, two = (
+        person(Answers(wrong=0.4), truth=own).due(many(200), 10**6) for own in (truth, altered)
+    )
     assert one == two
 
 

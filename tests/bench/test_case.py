@@ -69,10 +69,19 @@ def test_the_same_case_has_the_same_name_whatever_the_order_of_its_changes():
     ("case", "name"),
     [
         (PLAIN, "mnist-default-r0.3-seed0"),
-        (Case("random", "emnist-47", 2, 0.5, 5, budget=0.4029), "emnist-47-random-r0.5-thin5-budget=0.4029-seed2"),
+        (
+            Case("random", "emnist-47", 2, 0.5, 5, budget=0.4029),
+            "emnist-47-random-r0.5-thin5-budget=0.4029-seed2",
+        ),
         (replace(PLAIN, scenario="long-tail"), "mnist-default-r0.3-long-tail-seed0"),
-        (replace(PLAIN, answers=Answers(delay=10_000, wrong=0.05)), "mnist-default-r0.3-delay=10000-wrong=0.05-seed0"),
-        (replace(PLAIN, changes={"margin": 1.5, "epochs": 5}), "mnist-default-r0.3-epochs=5-margin=1.5-seed0"),
+        (
+            replace(PLAIN, answers=Answers(delay=10_000, wrong=0.05)),
+            "mnist-default-r0.3-delay=10000-wrong=0.05-seed0",
+        ),
+        (
+            replace(PLAIN, changes={"margin": 1.5, "epochs": 5}),
+            "mnist-default-r0.3-epochs=5-margin=1.5-seed0",
+        ),
         (replace(PLAIN, data="birds", path=Path("b.npz")), "birds+5dcff8f4-default-r0.3-seed0"),
     ],
 )
@@ -81,7 +90,8 @@ def test_names_stay_as_they_are_so_that_old_results_are_found(case, name):
 
 
 @pytest.mark.parametrize(
-    "data", ["../../etc/passwd", "a b\tc\nd", "naïve ☃", 'q"\\*?<>|:', "-rf", "~", "☃" * 300, "x" * 200]
+    "data",
+    ["../../etc/passwd", "a b\tc\nd", "naïve ☃", 'q"\\*?<>|:', "-rf", "~", "☃" * 300, "x" * 200],
 )
 def test_a_name_is_a_plain_file_name_whatever_the_data_set_is_called(data):
     name = Case("default", data, changes={"device": "cuda:0/../x"}, path=Path("x.npz")).name
@@ -95,7 +105,9 @@ def test_a_description_is_plain_and_tells_all_but_method_data_and_seed(case):
     described = case.describe()
     assert json.loads(json.dumps(described)) == described
     same = [other for other in DISTINCT if other.describe() == described]
-    assert all(replace(other, method=case.method, data=case.data, seed=case.seed) == case for other in same)
+    assert all(
+        replace(other, method=case.method, data=case.data, seed=case.seed) == case for other in same
+    )
 
 
 def test_a_description_stays_as_it_is_so_that_old_results_are_taken():
@@ -112,7 +124,11 @@ def test_a_description_stays_as_it_is_so_that_old_results_are_taken():
 
 def test_the_parameters_of_ours_are_all_settings():
     case = Case("paper", "mnist", seed=4, budget=0.5, changes={"epochs": 2})
-    assert case.parameters == case.settings.to_dict() == Settings.paper(seed=4, budget=0.5, epochs=2).to_dict()
+    assert (
+        case.parameters
+        == case.settings.to_dict()
+        == Settings.paper(seed=4, budget=0.5, epochs=2).to_dict()
+    )
 
 
 def test_a_method_of_ones_own_is_opened_as_given_and_has_the_parameters_it_tells():
@@ -123,12 +139,17 @@ def test_a_method_of_ones_own_is_opened_as_given_and_has_the_parameters_it_tells
 
 
 def test_a_method_of_ones_own_may_not_take_the_name_of_another():
-    with pytest.raises(InputError, match="needs a name of its own, 'paper' is taken; choose another"):
+    with pytest.raises(
+        InputError, match="needs a name of its own, 'paper' is taken; choose another"
+    ):
         _ = Case("paper", "digits", own_method=NearestMean).parameters
 
 
 def test_images_are_loaded_and_thinned():
-    every, third = Case("default", "digits").load(None), Case("default", "digits", thin=3).load(None)
+    every, third = (
+        Case("default", "digits").load(None),
+        Case("default", "digits", thin=3).load(None),
+    )
     assert every.names == digits().names
     assert third.names == every.names[::3]
     assert np.array_equal(third.images, every.images[::3])

@@ -12,7 +12,9 @@ from csim.bench.durability.material import KNOWN, make_stream, noisy_digits
 from csim.folder.stream import Stream
 from csim.settings import Settings
 
-SMALL = Settings(epochs=1, ask_every=50, recent=200, budget=0.05, update_labels=4, update_steps=5, channels=4)
+SMALL = Settings(
+    epochs=1, ask_every=50, recent=200, budget=0.05, update_labels=4, update_steps=5, channels=4
+)
 
 
 def test_noisy_digits_are_no_two_alike_and_new_classes_come_one_after_another():

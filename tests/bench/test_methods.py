@@ -31,7 +31,9 @@ def test_those_it_is_compared_with_differ_in_their_questions_alone(method):
 @pytest.mark.parametrize("method", OURS)
 def test_seed_budget_and_changes_reach_the_settings_and_nothing_else_moves(method):
     plain = settings_of(method, seed=0, changes={}).to_dict()
-    changed = settings_of(method, seed=9, budget=0.1, changes={"epochs": 4, "margin": 0.5}).to_dict()
+    changed = settings_of(
+        method, seed=9, budget=0.1, changes={"epochs": 4, "margin": 0.5}
+    ).to_dict()
     assert changed == plain | {"seed": 9, "budget": 0.1, "epochs": 4, "margin": 0.5}
 
 
@@ -44,7 +46,9 @@ def test_without_a_budget_the_method_keeps_its_own():
     ("written", "meant"), [("Papr", "paper"), ("least_sure", "least-sure"), ("DEFAULT", "default")]
 )
 def test_an_unknown_method_is_told_the_names_and_the_nearest(written, meant):
-    with pytest.raises(InputError, match=f"one of paper, default, .*; got '{written}'; is it {meant}?"):
+    with pytest.raises(
+        InputError, match=f"one of paper, default, .*; got '{written}'; is it {meant}?"
+    ):
         settings_of(written, seed=0, changes={})
 
 
@@ -55,11 +59,15 @@ def test_a_name_like_no_method_gets_no_guess():
 
 @pytest.mark.parametrize("name", ["seed", "budget"])
 def test_what_is_given_on_its_own_is_not_changed_behind_its_back(name):
-    with pytest.raises(InputError, match=f"{name} must not be among the changed settings; give it .* --{name}"):
+    with pytest.raises(
+        InputError, match=f"{name} must not be among the changed settings; give it .* --{name}"
+    ):
         settings_of("default", seed=0, changes={name: 1})
 
 
-@pytest.mark.parametrize("changes", [{"epochs": 0}, {"epoch": 3}, {"epochs": "many"}, {"buffer_size": 10**6}])
+@pytest.mark.parametrize(
+    "changes", [{"epochs": 0}, {"epoch": 3}, {"epochs": "many"}, {"buffer_size": 10**6}]
+)
 def test_impossible_settings_are_refused(changes):
     with pytest.raises(SettingsError, match=f"{next(iter(changes))}|ledger_size"):
         settings_of("default", seed=0, changes=changes)

@@ -144,7 +144,9 @@ def test_an_error_in_a_worker_is_raised_here_and_stops_the_rest_and_nobody_else(
     try:
         with pytest.raises(InputError, match=r"^the first case cannot be taken; leave it out$"):
             each(partial(some_work.refuse_the_first, folder=tmp_path), [1, 0, 2, 3, 4], jobs=2)
-        workers = set(multiprocessing.active_children()) - before  # ended, though Python may not have noticed yet
+        workers = (
+            set(multiprocessing.active_children()) - before
+        )  # ended, though Python may not have noticed yet
         assert not any(is_alive(worker.pid) for worker in workers)
         assert bystander.is_alive()
     finally:
@@ -155,7 +157,10 @@ def test_an_error_in_a_worker_is_raised_here_and_stops_the_rest_and_nobody_else(
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_is_told_in_our_words():
-    with pytest.raises(CsimError, match="one was ended from outside; start again, with fewer jobs if memory ran out"):
+    with pytest.raises(
+        CsimError,
+        match="one was ended from outside; start again, with fewer jobs if memory ran out",
+    ):
         each(some_work.end_at_once, [1, 2], jobs=2)
 
 
@@ -176,7 +181,9 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     folder.mkdir()
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     parent = subprocess.Popen(
-        [sys.executable, script, folder], env=os.environ | {"PYTHONPATH": paths}, stderr=subprocess.DEVNULL
+        [sys.executable, script, folder],
+        env=os.environ | {"PYTHONPATH": paths},
+        stderr=subprocess.DEVNULL,
     )
     workers = []
     try:

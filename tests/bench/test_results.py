@@ -72,7 +72,9 @@ def test_the_settings_of_ours_are_all_there(data, stream, done):
 
 
 def test_the_figures_are_those_of_the_log_and_what_was_forgotten(content, done):
-    assert content["figures"] == asdict(summarise(done.events, done.truth)) | {"forgetting": done.forgetting}
+    assert content["figures"] == asdict(summarise(done.events, done.truth)) | {
+        "forgetting": done.forgetting
+    }
     assert content["classes"] == [asdict(each) for each in milestones(done.events, done.truth)]
 
 
@@ -94,7 +96,9 @@ def test_the_curve_is_the_accuracy_over_the_last_images(content, done):
     assert curve["positions"] == sorted(set(curve["positions"]))
     assert (curve["positions"][0], curve["positions"][-1]) == (curve["window"], count)
     for position, accuracy in zip(curve["positions"], curve["final"], strict=True):
-        assert accuracy == pytest.approx(100 * np.mean(is_right[position - curve["window"] : position]))
+        assert accuracy == pytest.approx(
+            100 * np.mean(is_right[position - curve["window"] : position])
+        )
     assert len(curve["at_arrival"]) == len(curve["final"]) <= 200
 
 
@@ -118,12 +122,24 @@ def keys_in(value):
         return {key for entry in value for key in keys_in(entry)}
     if not isinstance(value, dict):
         return set()
-    return {*value, *(k for key, part in value.items() if key not in ("settings", "changes") for k in keys_in(part))}
+    return {
+        *value,
+        *(
+            k
+            for key, part in value.items()
+            if key not in ("settings", "changes")
+            for k in keys_in(part)
+        ),
+    }
 
 
 def test_every_field_is_documented(content):
     docs = Path(__file__).parents[2] / "docs"
-    told = set(re.findall(r"`([\w-]+)`", (docs / "bench.md").read_text() + (docs / "metrics.md").read_text()))
+    told = set(
+        re.findall(
+            r"`([\w-]+)`", (docs / "bench.md").read_text() + (docs / "metrics.md").read_text()
+        )
+    )
     assert keys_in(content) - told == set()
     assert len(keys_in(content)) > 60
 
@@ -134,7 +150,9 @@ def test_what_is_written_is_read_again(tmp_path, written, content):
     assert result.settings == {"far": 500, "seed": 3}
     for part in ("figures", "cost"):
         for name, value in content[part].items():
-            assert result.figures[name] == (value if value is None else pytest.approx(value, abs=5e-5)), name
+            assert result.figures[name] == (
+                value if value is None else pytest.approx(value, abs=5e-5)
+            ), name
     assert result.content["stream"] == content["stream"]
     assert result.content["classes"] == content["classes"]
     assert written.name == "digits-nearest-mean-r0.3-thin6-far=500-seed3.json"
@@ -147,7 +165,9 @@ def test_a_file_is_small_readable_and_open_to_others(written):
     assert written.stat().st_mode & 0o777 == 0o644
 
 
-def test_writing_the_same_again_gives_the_same_bytes_and_leaves_nothing_else(tmp_path, written, content):
+def test_writing_the_same_again_gives_the_same_bytes_and_leaves_nothing_else(
+    tmp_path, written, content
+):
     before = written.read_bytes()
     results.write(tmp_path, CASE, content)
     assert written.read_bytes() == before
@@ -218,8 +238,12 @@ def test_a_file_of_another_format_need_not_look_like_ours(tmp_path, written):
         lambda text: "[1, 2, 3]",
         lambda text: "7",
         lambda text: '{"method": "default"}',
-        lambda text: json.dumps({key: value for key, value in json.loads(text).items() if key != "figures"}),
-        lambda text: json.dumps({key: value for key, value in json.loads(text).items() if key != "settings"}),
+        lambda text: json.dumps(
+            {key: value for key, value in json.loads(text).items() if key != "figures"}
+        ),
+        lambda text: json.dumps(
+            {key: value for key, value in json.loads(text).items() if key != "settings"}
+        ),
         lambda text: b"\xff\xfe\x00",
     ],
 )
@@ -227,7 +251,9 @@ def test_a_damaged_file_is_named_and_kept(tmp_path, written, damage):
     damaged = damage(written.read_text())
     content = damaged if isinstance(damaged, bytes) else damaged.encode()
     written.write_bytes(content)
-    with pytest.raises(InputError, match=f"{written} is not a result file .*; delete it to have it made again"):
+    with pytest.raises(
+        InputError, match=f"{written} is not a result file .*; delete it to have it made again"
+    ):
         results.read(tmp_path, CASE)
     assert written.read_bytes() == content
 
@@ -253,13 +279,17 @@ def test_missing_are_the_cases_without_a_result_each_once_in_order(tmp_path, wri
     assert results.missing(tmp_path, []) == []
 
 
-def test_a_file_that_could_not_be_written_leaves_the_old_one_and_no_trace(tmp_path, written, content):
+def test_a_file_that_could_not_be_written_leaves_the_old_one_and_no_trace(
+    tmp_path, written, content
+):
     """The system refuses large files here: what a full disk does."""
     before = written.read_bytes()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(InputError, match=f"{written} could not be written .*; mend that and start again"):
+        with pytest.raises(
+            InputError, match=f"{written} could not be written .*; mend that and start again"
+        ):
             results.write(tmp_path, CASE, content)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -304,7 +334,9 @@ def wait_for(claim, seconds=60):
         assert time.monotonic() < end, "it never happened"
 
 
-def test_a_killed_writer_leaves_no_half_file_under_the_final_name_and_the_rest_is_swept(tmp_path, writer):
+def test_a_killed_writer_leaves_no_half_file_under_the_final_name_and_the_rest_is_swept(
+    tmp_path, writer
+):
     process, path = writer
     for _ in range(20):
         wait_for(lambda: is_at_it(path.parent))
@@ -354,7 +386,9 @@ def test_a_fingerprint_tells_other_images_and_other_names(data):
 
 def test_a_fingerprint_is_the_same_for_the_same_images_however_they_lie_in_memory(data):
     turned = np.asfortranarray(data.images)
-    assert results.fingerprint(DataSet("another name", turned, list(data.names))) == results.fingerprint(data)
+    assert results.fingerprint(
+        DataSet("another name", turned, list(data.names))
+    ) == results.fingerprint(data)
 
 
 def test_the_commit_is_gits_own_or_none():

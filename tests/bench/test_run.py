@@ -19,7 +19,9 @@ from csim.metrics.labels import final
 from csim.records import Accepted, Asked, ClassAdded, Labelled, Rejected, Retrained
 from csim.settings import Settings
 
-SETTINGS = Settings(ask_every=30, budget=0.1, epochs=5, update_steps=40, hidden_units=64, embedding_size=64)
+SETTINGS = Settings(
+    ask_every=30, budget=0.1, epochs=5, update_steps=40, hidden_units=64, embedding_size=64
+)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,11 @@ def questions_of(done):
 
 
 def labels_told(done):
-    return {event.question_id: event for event in done.events if isinstance(event, Labelled) and event.is_told}
+    return {
+        event.question_id: event
+        for event in done.events
+        if isinstance(event, Labelled) and event.is_told
+    }
 
 
 def names_of(done):
@@ -89,8 +95,12 @@ def test_every_question_is_answered_from_the_truth(finished, reports):
 def test_the_truth_of_images_that_nobody_was_shown_changes_nothing(finished, stream):
     shown = {question.representative.id for question in questions_of(finished)}
     assert 0 < len(shown) < len(stream.names) / 2
-    names = [name if item_id in shown else "never looked at" for item_id, name in finished.truth.items()]
-    scrambled = replace(stream, names=names, held_out_names=["nor this"] * len(stream.held_out_names))
+    names = [
+        name if item_id in shown else "never looked at" for item_id, name in finished.truth.items()
+    ]
+    scrambled = replace(
+        stream, names=names, held_out_names=["nor this"] * len(stream.held_out_names)
+    )
     assert run(scrambled, open_with(SETTINGS)).events == finished.events
 
 
@@ -102,7 +112,11 @@ def test_every_image_has_a_class_in_the_end(finished):
 
 def test_the_log_begins_with_the_warm_up(finished, stream):
     first = next(event for event in finished.events if isinstance(event, Retrained))
-    known = {event.name for event in finished.events if isinstance(event, ClassAdded) and event.position == 0}
+    known = {
+        event.name
+        for event in finished.events
+        if isinstance(event, ClassAdded) and event.position == 0
+    }
     assert known == set(stream.warm_up_names)
     assert (first.position, len(first.class_ids)) == (0, 3)
 
@@ -131,7 +145,11 @@ def test_what_is_remembered_is_the_best_first_class_of_held_out_images(finished,
     for names, scores in zip(reports["models"], reports["scores"], strict=True):
         right = 0
         for row, true in zip(scores, stream.held_out_names, strict=True):
-            among = {name: score for name, score in zip(names, row, strict=True) if name in stream.warm_up_names}
+            among = {
+                name: score
+                for name, score in zip(names, row, strict=True)
+                if name in stream.warm_up_names
+            }
             right += max(among, key=among.get) == true
         recounted.append(100 * right / len(stream.held_out_names))
     assert finished.remembered == pytest.approx(recounted)
@@ -170,7 +188,11 @@ def test_a_method_that_has_lost_its_first_classes_remembers_nothing(stream):
     class Forgetful(NearestMean):
         @property
         def classes_(self):
-            return np.array([f"other {name}" for name in self._names]) if self._asked else super().classes_
+            return (
+                np.array([f"other {name}" for name in self._names])
+                if self._asked
+                else super().classes_
+            )
 
     done = run(stream, partial(Forgetful, far=300))
     assert done.remembered[0] == done.forgetting > 80
@@ -197,9 +219,12 @@ def other(long_stream):
 def test_another_method_goes_through_the_same_loop(other, long_stream):
     arrivals = [event.item_id for event in other.events if isinstance(event, Accepted | Rejected)]
     assert arrivals == list(other.truth)
-    assert {names_of(other)[event.class_id] for event in labels_told(other).values()} <= set(long_stream.names)
+    assert {names_of(other)[event.class_id] for event in labels_told(other).values()} <= set(
+        long_stream.names
+    )
     assert all(
-        names_of(other)[labels_told(other)[question.id].class_id] == other.truth[question.representative.id]
+        names_of(other)[labels_told(other)[question.id].class_id]
+        == other.truth[question.representative.id]
         for question in questions_of(other)
     )
     assert 0 < other.seconds_training < other.seconds
@@ -213,7 +238,9 @@ def test_another_method_gets_the_same_figures(other):
     right = sum(labels[item_id] == name for item_id, name in other.truth.items())
     figures = summarise(other.events, other.truth)
     assert figures.accuracy == pytest.approx(100 * right / len(other.truth))
-    assert figures.labels_percent == pytest.approx(100 * len(questions_of(other)) / len(other.truth))
+    assert figures.labels_percent == pytest.approx(
+        100 * len(questions_of(other)) / len(other.truth)
+    )
     assert figures.accuracy > 90
     assert figures.classes_learned == 10
     assert (figures.images_per_label, figures.purity) == (1, 100)  # it asks about single images

@@ -31,7 +31,9 @@ def numbered(sizes):
 
 
 def numbers(images):
-    return [int(image[0, 0]) + 256 * int(image[0, 1]) + 65536 * int(image[0, 2]) for image in images]
+    return [
+        int(image[0, 0]) + 256 * int(image[0, 1]) + 65536 * int(image[0, 2]) for image in images
+    ]
 
 
 def known_to(stream):
@@ -43,7 +45,8 @@ def places_of(stream, name):
 
 
 @pytest.mark.parametrize(
-    ("classes", "share", "known"), [(10, 0.3, 3), (10, 0.5, 5), (10, 0.29, 2), (47, 0.3, 14), (7, 0.3, 2), (3, 0.67, 2)]
+    ("classes", "share", "known"),
+    [(10, 0.3, 3), (10, 0.5, 5), (10, 0.29, 2), (47, 0.3, 14), (7, 0.3, 2), (3, 0.67, 2)],
 )
 @pytest.mark.parametrize("scenario", MADE)
 def test_the_floor_of_the_share_is_known_at_the_start(scenario, classes, share, known):
@@ -53,10 +56,20 @@ def test_the_floor_of_the_share_is_known_at_the_start(scenario, classes, share, 
 
 
 def test_a_known_class_gives_so_many_labelled_images_or_half_of_what_it_has_and_a_tenth_is_held_out():
-    sizes = {"class 0": 50, "class 1": 39, "class 2": 40, "class 3": 41, "class 4": 8, "class 5": 3, "class 6": 500}
+    sizes = {
+        "class 0": 50,
+        "class 1": 39,
+        "class 2": 40,
+        "class 3": 41,
+        "class 4": 8,
+        "class 5": 3,
+        "class 6": 500,
+    }
     counted = set()
     for seed in range(8):
-        stream = paper_stream(numbered(list(sizes.values())), known_share=0.8, seed=seed, warm_up=20)
+        stream = paper_stream(
+            numbered(list(sizes.values())), known_share=0.8, seed=seed, warm_up=20
+        )
         warm, held = Counter(stream.warm_up_names), Counter(stream.held_out_names)
         assert len(warm) == 5
         counted |= {(name, warm[name], held[name]) for name in warm}
@@ -84,7 +97,9 @@ def test_no_image_comes_twice_and_none_is_lost(scenario, sizes, seed, share):
     came = numbers(stream.warm_up) + numbers(stream.held_out) + numbers(stream.images)
     assert sorted(came) == list(range(sum(sizes)))
     truth = dict(zip(numbers(data.images), data.names, strict=True))
-    assert [truth[number] for number in came] == stream.warm_up_names + stream.held_out_names + stream.names
+    assert [
+        truth[number] for number in came
+    ] == stream.warm_up_names + stream.held_out_names + stream.names
     assert set(stream.held_out_names) <= known_to(stream)
 
 
@@ -117,7 +132,9 @@ def test_a_class_that_has_begun_stays_and_is_mixed_evenly():
         places = places_of(stream, name)
         assert np.diff(places).max() < 0.02 * len(names)
         assert places[-1] > 0.98 * len(names)
-        early, late = ((names[start:][:500] == name).sum() for start in (-1000, -500))  # all have begun
+        early, late = (
+            (names[start:][:500] == name).sum() for start in (-1000, -500)
+        )  # all have begun
         assert abs(int(early) - int(late)) < 4 * math.sqrt(early + late)
 
 
@@ -147,14 +164,18 @@ def test_new_classes_start_so_many_at_a_time(at_once):
 def test_one_at_a_time_is_the_papers_stream():
     data = numbered([30] * 10)
     alone, paper = (
-        make_one(data, known_share=0.3, seed=3) for make_one in (partial(together, at_once=1), paper_stream)
+        make_one(data, known_share=0.3, seed=3)
+        for make_one in (partial(together, at_once=1), paper_stream)
     )
     assert numbers(alone.images) == numbers(paper.images)
 
 
 def absences(stream, *, least):
     """Return, by class, the longest stretch without it after its first image, as a share of the stream, if long."""
-    gaps = {name: np.diff(places_of(stream, name)).max() / len(stream.names) for name in set(stream.names)}
+    gaps = {
+        name: np.diff(places_of(stream, name)).max() / len(stream.names)
+        for name in set(stream.names)
+    }
     return {name: gap for name, gap in gaps.items() if gap > least}
 
 
@@ -171,7 +192,9 @@ def test_every_new_class_and_one_known_class_go_away_and_come_back(seed):
         assert places[-1] > 0.98 * len(stream.names)
 
 
-@pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.1, 1), (0.5, 3), (0.6, 3), (0.7, 4), (1.0, 5)])
+@pytest.mark.parametrize(
+    ("share", "count"), [(0.0, 0), (0.1, 1), (0.5, 3), (0.6, 3), (0.7, 4), (1.0, 5)]
+)
 def test_the_share_of_the_new_classes_that_go_away_is_rounded_up(share, count):
     stream = returning(numbered([1000] * 8), known_share=0.4, seed=1, warm_up=100, share=share)
     assert len(set(absences(stream, least=0.02)) & set(stream.starts)) == count
@@ -180,7 +203,9 @@ def test_the_share_of_the_new_classes_that_go_away_is_rounded_up(share, count):
 @pytest.mark.parametrize("away", [0.1, 0.5, 0.9])
 def test_a_class_is_away_for_the_share_of_its_time(away):
     """A known class's time is the whole stream; the judge is the time of the classes that never leave."""
-    stream = returning(numbered([4000] * 6), known_share=0.5, seed=1, warm_up=10, share=0, away=away)
+    stream = returning(
+        numbered([4000] * 6), known_share=0.5, seed=1, warm_up=10, share=0, away=away
+    )
     (gone,) = absences(stream, least=0.02)
     places = places_of(stream, gone)
     longest = np.diff(places).argmax()
@@ -195,7 +220,9 @@ def test_a_class_is_away_for_the_share_of_its_time(away):
 def test_class_sizes_fall_geometrically_from_the_largest_to_the_rarest(rarest):
     sizes = [900, 1000, 1100, 950, 1000, 1200, 1000]
     stream = long_tail(numbered(sizes), known_share=0.4, seed=2, warm_up=50, rarest=rarest)
-    counts = sorted(Counter(stream.warm_up_names + stream.held_out_names + stream.names).values(), reverse=True)
+    counts = sorted(
+        Counter(stream.warm_up_names + stream.held_out_names + stream.names).values(), reverse=True
+    )
     assert counts[0] >= 900, "no more images are left out than need be"
     for rank, count in enumerate(counts):
         assert count == pytest.approx(counts[0] * rarest ** (rank / 6), abs=1)
@@ -223,7 +250,9 @@ def test_a_long_tail_takes_images_once_and_leaves_at_least_two_of_a_class():
     names = stream.warm_up_names + stream.held_out_names + stream.names
     assert [truth[number] for number in came] == names
     assert min(Counter(names).values()) == 2
-    assert Counter(stream.warm_up_names).keys() == known_to(paper_stream(data, known_share=0.3, seed=1))
+    assert Counter(stream.warm_up_names).keys() == known_to(
+        paper_stream(data, known_share=0.3, seed=1)
+    )
 
 
 def pictures(count, *, colour):
@@ -240,7 +269,9 @@ def turned_by_hand(image, degrees):
     for row in range(height):
         for column in range(width):
             down, right = row - middle[0], column - middle[1]
-            y = min(max(middle[0] + math.cos(angle) * down + math.sin(angle) * right, 0), height - 1)
+            y = min(
+                max(middle[0] + math.cos(angle) * down + math.sin(angle) * right, 0), height - 1
+            )
             x = min(max(middle[1] - math.sin(angle) * down + math.cos(angle) * right, 0), width - 1)
             top, left = min(int(y), height - 2), min(int(x), width - 2)
             for r, c in ((top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)):
@@ -250,7 +281,9 @@ def turned_by_hand(image, degrees):
 
 @pytest.mark.parametrize("colour", [False, True])
 @pytest.mark.parametrize(("degrees", "brightness"), [(30.0, 0.6), (-90.0, 1.0), (12.0, 1.7)])
-def test_images_turn_and_dim_from_nothing_at_the_start_to_all_at_the_end(colour, degrees, brightness):
+def test_images_turn_and_dim_from_nothing_at_the_start_to_all_at_the_end(
+    colour, degrees, brightness
+):
     data = pictures(200, colour=colour)
     plain = paper_stream(data, known_share=0.5, seed=1)
     stream = drift(data, known_share=0.5, seed=1, degrees=degrees, brightness=brightness)
@@ -293,7 +326,10 @@ def test_the_same_seed_gives_the_same_stream_and_another_seed_another(scenario):
         assert (getattr(first, field) == getattr(second, field)).all()
     assert (first.names, first.starts) == (second.names, second.starts)
     assert first.names != other.names
-    assert all(type(name) is str for name in [*first.names, *first.warm_up_names, *first.held_out_names, *first.starts])
+    assert all(
+        type(name) is str
+        for name in [*first.names, *first.warm_up_names, *first.held_out_names, *first.starts]
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -324,7 +360,8 @@ def test_classes_of_two_images_are_enough(scenario):
 @pytest.mark.parametrize("scenario", MADE)
 def test_a_share_that_leaves_too_few_known_or_none_to_discover_is_refused(scenario, share):
     with pytest.raises(
-        SettingsError, match=r"known_share .* got .* for 10 classes choose 0\.2 or more, and less than 1"
+        SettingsError,
+        match=r"known_share .* got .* for 10 classes choose 0\.2 or more, and less than 1",
     ):
         scenario(numbered([20] * 10), known_share=share, seed=1)
 
@@ -350,9 +387,18 @@ def test_a_data_set_that_cannot_make_a_stream_is_refused(scenario):
 
 @pytest.mark.parametrize(
     ("scenario", "wrong"),
-    [(scenario, {name: value}) for scenario in SCENARIOS.values() for name, value in (("seed", -1), ("warm_up", 0))]
+    [
+        (scenario, {name: value})
+        for scenario in SCENARIOS.values()
+        for name, value in (("seed", -1), ("warm_up", 0))
+    ]
     + [(together, {"at_once": 0}), (long_tail, {"rarest": 0}), (long_tail, {"rarest": 1.1})]
-    + [(returning, {"share": -0.1}), (returning, {"share": 1.1}), (returning, {"away": 0}), (returning, {"away": 1})]
+    + [
+        (returning, {"share": -0.1}),
+        (returning, {"share": 1.1}),
+        (returning, {"away": 0}),
+        (returning, {"away": 1}),
+    ]
     + [(drift, {"degrees": 181}), (drift, {"degrees": math.nan}), (drift, {"brightness": 0})],
 )
 def test_an_argument_outside_its_range_is_refused_by_name(scenario, wrong):
@@ -365,7 +411,10 @@ def test_scenarios_are_made_by_name():
     data = numbered([30] * 8)
     assert list(SCENARIOS) == ["paper", "together", "returning", "long-tail", "drift"]
     for name, scenario in SCENARIOS.items():
-        made, called = make(name, data, known_share=0.3, seed=2), scenario(data, known_share=0.3, seed=2)
+        made, called = (
+            make(name, data, known_share=0.3, seed=2),
+            scenario(data, known_share=0.3, seed=2),
+        )
         assert (made.images == called.images).all()
         assert made.names == called.names
         assert len(inspect.signature(scenario).parameters) <= 6
@@ -373,15 +422,24 @@ def test_scenarios_are_made_by_name():
 
 @pytest.mark.parametrize(
     ("said", "meant"),
-    [("retruning", "returning"), ("long_tail", "long-tail"), ("PAPER", "paper"), ("drifting", "drift")],
+    [
+        ("retruning", "returning"),
+        ("long_tail", "long-tail"),
+        ("PAPER", "paper"),
+        ("drifting", "drift"),
+    ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(said, meant):
-    with pytest.raises(SettingsError, match=f"paper, together, .* got '{said}'; the nearest is '{meant}'"):
+    with pytest.raises(
+        SettingsError, match=f"paper, together, .* got '{said}'; the nearest is '{meant}'"
+    ):
         make(said, numbered([5] * 5), known_share=0.5, seed=1)
 
 
 def test_seventy_thousand_images_are_put_in_order_in_less_than_a_second():
-    data = DataSet("many", np.zeros((70_000, 8, 8), np.uint8), [str(place % 10) for place in range(70_000)])
+    data = DataSet(
+        "many", np.zeros((70_000, 8, 8), np.uint8), [str(place % 10) for place in range(70_000)]
+    )
     start = time.process_time()
     stream = paper_stream(data, known_share=0.3, seed=0)
     assert time.process_time() - start < 1

@@ -26,7 +26,14 @@ OURS = Case(
     "default",
     "digits",
     thin=6,
-    changes={"channels": 4, "hidden_units": 16, "embedding_size": 16, "epochs": 1, "update_steps": 5, "ask_every": 20},
+    changes={
+        "channels": 4,
+        "hidden_units": 16,
+        "embedding_size": 16,
+        "epochs": 1,
+        "update_steps": 5,
+        "ask_every": 20,
+    },
 )
 
 
@@ -52,13 +59,17 @@ def test_results_come_in_the_order_of_the_cases_and_are_on_disk(tmp_path):
         assert json.loads(path_of(tmp_path, case).read_text()) == result.content
 
 
-@pytest.mark.parametrize("case", [replace(CASE, seed=4, answers=Answers(delay=30, wrong=0.2)), replace(OURS, seed=4)])
+@pytest.mark.parametrize(
+    "case", [replace(CASE, seed=4, answers=Answers(delay=30, wrong=0.2)), replace(OURS, seed=4)]
+)
 def test_the_figures_are_those_of_a_run_by_hand(tmp_path, case):
     stream = case.stream(few_digits())
     done = run(stream, case.open_method, answers=case.answers, seed=4)
     result = measure([case], tmp_path)[0]
     for name, value in vars(summarise(done.events, done.truth)).items():
-        assert result.figures[name] == (value if value is None else pytest.approx(value, abs=1e-4)), name
+        assert result.figures[name] == (
+            value if value is None else pytest.approx(value, abs=1e-4)
+        ), name
     assert result.figures["forgetting"] == pytest.approx(done.forgetting, abs=1e-4)
     assert result.content["stream"]["images"] == len(stream.images)
 
@@ -77,7 +88,9 @@ def test_a_run_of_other_settings_is_made_again_in_the_same_place(tmp_path):
     measure([CASE], tmp_path)
     path = path_of(tmp_path, CASE)
     content = json.loads(path.read_text())
-    path.write_text(json.dumps(content | {"settings": {"seed": 0, "was": "different"}, "figures": {}}))
+    path.write_text(
+        json.dumps(content | {"settings": {"seed": 0, "was": "different"}, "figures": {}})
+    )
     assert lasting(measure([CASE], tmp_path)[0].content) == lasting(content)
 
 
@@ -122,7 +135,9 @@ def test_the_end_is_told_when_the_file_is_there(tmp_path):
 def test_own_images_are_run_and_run_again_once_they_have_changed(tmp_path):
     data = few_digits()
     path = save(tmp_path / "own.npz", data)
-    case = Case("nearest-mean", "mnist", path=path, own_method=NearestMean)  # not to be taken for the known one
+    case = Case(
+        "nearest-mean", "mnist", path=path, own_method=NearestMean
+    )  # not to be taken for the known one
     first = measure([case], tmp_path)[0].content
     os.utime(path)
     assert measure([case], tmp_path)[0].content == first
@@ -183,7 +198,8 @@ def test_a_file_in_the_place_of_a_folder_is_refused_and_kept(tmp_path, taken):
     (tmp_path / taken).parent.mkdir(exist_ok=True)
     (tmp_path / taken).write_text("mine")
     with pytest.raises(
-        InputError, match=f"{tmp_path / taken} cannot be a folder to write to .*; give another with --out"
+        InputError,
+        match=f"{tmp_path / taken} cannot be a folder to write to .*; give another with --out",
     ):
         measure([CASE], tmp_path / "out")
     assert (tmp_path / taken).read_text() == "mine"
@@ -213,7 +229,9 @@ def test_a_folder_of_somebody_else_is_refused():
     """Root may write anywhere, so a process of nobody tries."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        process = multiprocessing.get_context("fork").Process(target=refuse_as_nobody, args=(Path(folder),))
+        process = multiprocessing.get_context("fork").Process(
+            target=refuse_as_nobody, args=(Path(folder),)
+        )
         process.start()
         process.join()
         assert process.exitcode == 0
@@ -226,5 +244,7 @@ def test_several_processes_leave_the_same_files(tmp_path):
     measure(cases, tmp_path / "one")
     measure(cases, tmp_path / "two", jobs=2)
     for case in cases:
-        one, two = (json.loads(path_of(tmp_path / place, case).read_text()) for place in ("one", "two"))
+        one, two = (
+            json.loads(path_of(tmp_path / place, case).read_text()) for place in ("one", "two")
+        )
         assert lasting(one) == lasting(two)

@@ -117,7 +117,9 @@ def damage_snapshots(folder):
         (damage_snapshots, "no whole snapshot"),
     ],
 )
-def test_a_folder_that_cannot_be_trusted_is_one_clear_line_and_stays_as_it_is(folder, incoming, spoil, words):
+def test_a_folder_that_cannot_be_trusted_is_one_clear_line_and_stays_as_it_is(
+    folder, incoming, spoil, words
+):
     spoil(folder)
     before = content(folder)
     done = csim("run", folder, incoming)
@@ -142,7 +144,16 @@ def test_a_damaged_snapshot_is_told_and_the_older_one_serves(folder):
 def test_a_full_disk_stops_the_run_cleanly_and_room_lets_it_go_on(folder, incoming, tmp_path):
     """The limit on a file's size stands for a disk that is full."""
     room = (folder / "stream.db").stat().st_size + 200_000
-    command = [sys.executable, "-m", "csim", "run", str(folder), str(incoming), "--out", str(tmp_path / "out.jsonl")]
+    command = [
+        sys.executable,
+        "-m",
+        "csim",
+        "run",
+        str(folder),
+        str(incoming),
+        "--out",
+        str(tmp_path / "out.jsonl"),
+    ]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -155,7 +166,9 @@ def test_a_full_disk_stops_the_run_cleanly_and_room_lets_it_go_on(folder, incomi
     assert "Traceback" not in done.stderr
     taken = rows(folder, "SELECT count(*) FROM items WHERE place > 0")[0][0]
     assert 60 <= taken < 3060
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        [*command, "--json"], capture_output=True, text=True, timeout=300, check=True
+    )
     outcome = json.loads(done.stdout.splitlines()[-1])
     assert outcome["position"] == 3060
     assert outcome["known"] == taken - 60

@@ -22,7 +22,9 @@ from csim.cli.demo import EXAMPLE, Narrator, Sample, settings
 def demo(*arguments):
     command = [sys.executable, "-m", "csim", "demo", *map(str, arguments)]
     plain = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=plain)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=plain
+    )
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,9 @@ def done(tmp_path_factory):
     seconds = time.perf_counter() - start
     assert finished.returncode == 0, finished.stderr
     figures = json.loads(finished.stdout.splitlines()[-1])
-    return SimpleNamespace(stdout=finished.stdout, stderr=finished.stderr, out=out, seconds=seconds, figures=figures)
+    return SimpleNamespace(
+        stdout=finished.stdout, stderr=finished.stderr, out=out, seconds=seconds, figures=figures
+    )
 
 
 @pytest.mark.slow
@@ -68,7 +72,10 @@ def test_the_report_and_the_last_line_tell_the_same_figures(done):
 
 @pytest.mark.slow
 def test_every_new_class_is_told_when_found_and_when_learned(done):
-    found = re.findall(r"image +[\d,]+ +(\d)  found after \d+ of its images, question \d+, group of \d+", done.stdout)
+    found = re.findall(
+        r"image +[\d,]+ +(\d)  found after \d+ of its images, question \d+, group of \d+",
+        done.stdout,
+    )
     learned = re.findall(r"image +[\d,]+ +(\d)  learned after \d+ of its images", done.stdout)
     assert len(found) == len(set(found)) == 7
     assert sorted(found) == sorted(learned)
@@ -92,7 +99,9 @@ def test_the_demo_says_how_to_go_on(done):
 @pytest.mark.slow
 def test_the_example_for_own_images_runs(tmp_path):
     bunch = load_digits()
-    for place, (image, label) in enumerate(zip(bunch.images[:400], bunch.target[:400], strict=True)):
+    for place, (image, label) in enumerate(
+        zip(bunch.images[:400], bunch.target[:400], strict=True)
+    ):
         if label > 2:
             continue
         folder = tmp_path / ("stream" if label == 2 else f"known/{label}")

@@ -95,8 +95,14 @@ def test_label_studio(lived, out):
     assert done.stdout == f"tasks.json has {len(tasks)} tasks\n"
     assert (out / "config.xml").read_text("utf-8") == labelling_config()
     with Reader(lived) as reader:
-        assert [task["data"]["question"] for task in tasks] == [question.id for question in reader.questions()]
-    assert as_json("label-studio", lived, "all.json", "--all") == {"file": "all.json", "tasks": 320, "gone": 0}
+        assert [task["data"]["question"] for task in tasks] == [
+            question.id for question in reader.questions()
+        ]
+    assert as_json("label-studio", lived, "all.json", "--all") == {
+        "file": "all.json",
+        "tasks": 320,
+        "gone": 0,
+    }
 
 
 def test_model(lived, out):
@@ -106,12 +112,19 @@ def test_model(lived, out):
     card = json.loads((out / "model.json").read_text("utf-8"))
     assert len(load_file(out / "model.safetensors")["bias"]) == len(card["columns"])
     said = csim("model", lived, "again.safetensors").stdout
-    assert said == f"again.safetensors is model {card['model']}, trained on {card['images']} images\n"
+    assert (
+        said == f"again.safetensors is model {card['model']}, trained on {card['images']} images\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("command", "name"),
-    [("labels", "x.csv"), ("predictions", "x.jsonl"), ("label-studio", "x.json"), ("model", "x.safetensors")],
+    [
+        ("labels", "x.csv"),
+        ("predictions", "x.jsonl"),
+        ("label-studio", "x.json"),
+        ("model", "x.safetensors"),
+    ],
 )
 def test_a_file_that_is_there_is_kept_unless_forced(lived, out, command, name):
     (out / name).write_text("precious")
@@ -142,7 +155,12 @@ def test_what_is_no_stream_folder_is_told_in_one_line(out, command):
 
 @pytest.mark.parametrize(
     ("command", "name"),
-    [("labels", "x"), ("labels", "x.json"), ("predictions", "x.parquet"), ("label-studio", "x.csv")],
+    [
+        ("labels", "x"),
+        ("labels", "x.json"),
+        ("predictions", "x.parquet"),
+        ("label-studio", "x.csv"),
+    ],
 )
 def test_an_ending_that_says_nothing_is_refused(lived, out, command, name):
     done = csim(command, lived, name)
@@ -154,10 +172,24 @@ def test_an_ending_that_says_nothing_is_refused(lived, out, command, name):
 def test_nothing_is_put_into_the_stream_folder(lived, out, tmp_path):
     folder = shutil.copytree(lived, tmp_path / "stream")
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    for command, name in [("labels", "x.csv"), ("images", "x"), ("label-studio", "x.json"), ("model", "models/x")]:
+    for command, name in [
+        ("labels", "x.csv"),
+        ("images", "x"),
+        ("label-studio", "x.json"),
+        ("model", "models/x"),
+    ]:
         assert csim(command, folder, folder / name).exit_code == 2
-    assert csim("label-studio", folder, "x.json", "--config", folder / "stream.db", "--force").exit_code == 2
-    kept = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file() and not file.name.endswith("-shm")}
+    assert (
+        csim(
+            "label-studio", folder, "x.json", "--config", folder / "stream.db", "--force"
+        ).exit_code
+        == 2
+    )
+    kept = {
+        file: file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not file.name.endswith("-shm")
+    }
     assert kept.items() <= before.items() | {(file, b"") for file in kept}
 
 
@@ -179,7 +211,12 @@ def test_a_folder_that_is_there_is_no_name(lived, out, name):
 
 
 def test_a_name_that_is_too_long_ends_with_code_5(lived, out):
-    for command, ending in (("labels", ".csv"), ("images", ""), ("label-studio", ".json"), ("model", "")):
+    for command, ending in (
+        ("labels", ".csv"),
+        ("images", ""),
+        ("label-studio", ".json"),
+        ("model", ""),
+    ):
         done = csim(command, lived, "x" * 300 + ending)
         assert (done.exit_code, done.stdout) == (5, ""), done.output
         assert "too long" in done.stderr
@@ -192,5 +229,7 @@ def test_every_command_has_an_example_and_its_help_loads_nothing_heavy():
         ".values():\n    assert 'Example: csim export ' in command.help, command.name\n"
         "print([name for name in ('torch', 'numpy', 'PIL') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout == "[]\n"

@@ -12,7 +12,11 @@ from csim.errors import CsimError, InputError, SettingsError
 
 def csim(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "csim", *arguments], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "csim", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
@@ -35,7 +39,9 @@ def test_an_unknown_command_ends_with_code_2_and_no_traceback():
 def test_help_does_not_wait_for_heavy_libraries():
     heavy = "torch", "matplotlib", "sklearn", "scipy"
     program = f"import csim.cli.main, sys; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 

@@ -25,7 +25,8 @@ def run(*arguments):
 def table(tmp_path):
     path = tmp_path / "truth.csv"
     rows = "".join(
-        f'"{item.replace(chr(34), chr(34) * 2)}",{name.replace(chr(34), "")}\n' for item, name in truth().items()
+        f'"{item.replace(chr(34), chr(34) * 2)}",{name.replace(chr(34), "")}\n'
+        for item, name in truth().items()
     )
     path.write_text("item,class\n" + rows)
     return path
@@ -113,7 +114,9 @@ def test_a_full_disk_is_told_and_the_old_page_stays(tmp_path):
         "try: _write(Path(sys.argv[1]), b'x' * 5000)\n"
         "except StorageError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", words, out], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", words, out], capture_output=True, text=True, check=True
+    )
     assert "cannot be written (File too large)" in done.stdout
     assert out.read_text() == "old"
     assert os.listdir(tmp_path) == ["r.html"]

@@ -132,7 +132,9 @@ def test_predictions_on_standard_output_stand_alone_there(fresh, photos, tmp_pat
         "-",
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert [json.loads(line)["position"] for line in done.stdout.splitlines()][:60] == list(range(1, 61))
+    assert [json.loads(line)["position"] for line in done.stdout.splitlines()][:60] == list(
+        range(1, 61)
+    )
     assert "60 images taken" in done.stderr
 
 
@@ -187,7 +189,10 @@ def test_answers_from_a_file_are_taken_once(folder, tmp_path):
     questions = as_json("label", folder)
     answers = tmp_path / "answers.jsonl"
     answers.write_text(
-        "".join(json.dumps({"question": q["question"], "name": name_of(q["representative"])}) + "\n" for q in questions)
+        "".join(
+            json.dumps({"question": q["question"], "name": name_of(q["representative"])}) + "\n"
+            for q in questions
+        )
     )
     for _ in range(2):
         outcome = as_json("label", folder, "--from", answers)
@@ -201,8 +206,16 @@ def test_a_person_answers_skips_and_takes_back_in_the_terminal(folder):
     first, second, third = (q["question"] for q in as_json("label", folder)[:3])
     done = csim("label", folder, input="nine\nk\nu\nten\nten\nq\n")
     assert done.exit_code == 0, done.output
-    kinds = rows(folder, "SELECT kind, json_extract(body, '$.question_id') FROM inbox ORDER BY number")
-    assert kinds == [("Named", first), ("Skip", second), ("Undo", first), ("Named", first), ("Named", third)]
+    kinds = rows(
+        folder, "SELECT kind, json_extract(body, '$.question_id') FROM inbox ORDER BY number"
+    )
+    assert kinds == [
+        ("Named", first),
+        ("Skip", second),
+        ("Undo", first),
+        ("Named", first),
+        ("Named", third),
+    ]
     states = dict(rows(folder, "SELECT id, status FROM questions"))
     assert (states[first], states[second], states[third]) == ("answered", "skipped", "answered")
     assert "ten" in [own["name"] for own in as_json("classes", "list", folder)]

@@ -16,7 +16,10 @@ from csim.bench.datasets.files import RemoteFile
 from csim.bench.datasets.idx import read_pairs
 from csim.cli.main import app
 
-PARTS = {"train": 11_000, "t10k": 10_000}  # as many images as a table wants, and the official number of test ones
+PARTS = {
+    "train": 11_000,
+    "t10k": 10_000,
+}  # as many images as a table wants, and the official number of test ones
 COMMANDS = ["mining", "beta", "closed-set", "speed"]
 
 
@@ -36,7 +39,10 @@ def data_dir(tmp_path, monkeypatch):
     for part, count in PARTS.items():
         labels = (np.arange(count) % 10).astype(np.uint8)
         images = rng.integers(0, 60, (count, 8, 8), np.uint8) + labels[:, None, None] * 15
-        files += [RemoteFile(f"{part}-images-idx3-ubyte.gz"), RemoteFile(f"{part}-labels-idx1-ubyte.gz")]
+        files += [
+            RemoteFile(f"{part}-images-idx3-ubyte.gz"),
+            RemoteFile(f"{part}-labels-idx1-ubyte.gz"),
+        ]
         write(folder / files[-2].name, images)
         write(folder / files[-1].name, labels)
     form = catalogue.Form("fashion-mnist", tuple(files), read_pairs)

@@ -31,7 +31,19 @@ def made(tmp_path_factory):
     app.command()(embedding)
     app.command()(cohesion)
     for name in ("embedding", "cohesion"):
-        words = [name, "--dataset", "digits", "--seed", "3", "--quick", "--jobs", "1", "--out", str(out), "--json"]
+        words = [
+            name,
+            "--dataset",
+            "digits",
+            "--seed",
+            "3",
+            "--quick",
+            "--jobs",
+            "1",
+            "--out",
+            str(out),
+            "--json",
+        ]
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
         printed[name] = result.stdout
@@ -53,7 +65,8 @@ def test_help_gives_an_example(run, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "sheet", "rows"), [("embedding", "embedding-seed3-quick", 7), ("cohesion", "cohesion-quick", 6)]
+    ("name", "sheet", "rows"),
+    [("embedding", "embedding-seed3-quick", 7), ("cohesion", "cohesion-quick", 6)],
 )
 def test_a_sheet_is_printed_and_left_on_disk(made, name, sheet, rows):
     folder, printed = made
@@ -62,7 +75,9 @@ def test_a_sheet_is_printed_and_left_on_disk(made, name, sheet, rows):
     assert len(told["rows"]) == rows
     assert (folder / f"{sheet}.md").read_text(encoding="utf-8") in printed[name]
     with (folder / f"{sheet}.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["space"] for row in csv.DictReader(file)] == [row["space"] for row in told["rows"]]
+        assert [row["space"] for row in csv.DictReader(file)] == [
+            row["space"] for row in told["rows"]
+        ]
     assert (folder / f"{sheet}.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert (folder / f"{sheet}.png").read_bytes().startswith(b"\x89PNG")
 
@@ -147,7 +162,10 @@ def test_a_report_names_damaged_files(run, out):
 
 
 def test_a_report_of_nothing_is_refused(run, tmp_path):
-    for folder, message in ((tmp_path / "none", "must be a folder of results"), (tmp_path, "it holds none")):
+    for folder, message in (
+        (tmp_path / "none", "must be a folder of results"),
+        (tmp_path, "it holds none"),
+    ):
         result = run("report", "--out", folder)
         assert result.exit_code == 2
         assert message in result.stderr

@@ -24,7 +24,18 @@ def run(monkeypatch):
 def made(tmp_path_factory):
     """Return the folder and the output of a real quick study of two methods on the digits."""
     out = tmp_path_factory.mktemp("results") / "new"
-    words = ["bench", "stream", *TINY, "--method", "default", "--method", "random", "--out", str(out), "--json"]
+    words = [
+        "bench",
+        "stream",
+        *TINY,
+        "--method",
+        "default",
+        "--method",
+        "random",
+        "--out",
+        str(out),
+        "--json",
+    ]
     return out, CliRunner().invoke(app, words)
 
 
@@ -47,14 +58,21 @@ def test_a_quick_study_runs_prints_its_table_and_leaves_four_files(made):
     out, result = made
     assert result.exit_code == 0, result.output
     assert (out / "stream-digits-quick.md").read_text(encoding="utf-8") in result.stdout
-    assert {path.suffix for path in out.glob("stream-digits-quick.*")} == {".md", ".csv", ".svg", ".png"}
+    assert {path.suffix for path in out.glob("stream-digits-quick.*")} == {
+        ".md",
+        ".csv",
+        ".svg",
+        ".png",
+    }
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
     assert [(row["data set"], row["method"], row["seed"]) for row in rows] == [
         ("digits", "default", 0),
         ("digits", "random", 0),
     ]
     with (out / "stream-digits-quick.csv").open(encoding="utf-8", newline="") as file:
-        assert [float(row["accuracy %"]) for row in csv.DictReader(file)] == [row["accuracy %"] for row in rows]
+        assert [float(row["accuracy %"]) for row in csv.DictReader(file)] == [
+            row["accuracy %"] for row in rows
+        ]
 
 
 def test_each_run_leaves_a_result_file_with_its_figures(made):
@@ -62,7 +80,9 @@ def test_each_run_leaves_a_result_file_with_its_figures(made):
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
     for row in rows:
         (path,) = (out / "runs").glob(f"digits-{row['method']}-*.json")
-        assert json.loads(path.read_text(encoding="utf-8"))["figures"]["accuracy"] == row["accuracy %"]
+        assert (
+            json.loads(path.read_text(encoding="utf-8"))["figures"]["accuracy"] == row["accuracy %"]
+        )
 
 
 def test_the_table_says_that_it_is_a_quick_look_and_how_it_was_made(made):
@@ -76,7 +96,9 @@ def test_another_table_of_the_same_runs_runs_nothing(made, run):
     out, _ = made
     before = {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
     for table in ("novelty", "over-stream", "stream"):
-        result = run("bench", table, *TINY, "--method", "default", "--method", "random", "--out", out)
+        result = run(
+            "bench", table, *TINY, "--method", "default", "--method", "random", "--out", out
+        )
         assert result.exit_code == 0, result.output
         assert result.stderr == ""  # a run would have told its progress there
         assert (out / f"{table}-digits-quick.png").exists()
@@ -98,8 +120,15 @@ def test_only_what_is_missing_is_run(made, run):
 def test_the_longer_studies_run_too(run, table, tmp_path):
     result = run("bench", table, *TINY, "--out", tmp_path, "--json")
     assert result.exit_code == 0, result.output
-    assert {path.suffix for path in tmp_path.glob(f"{table}-digits-quick.*")} == {".md", ".csv", ".svg", ".png"}
-    assert json.loads(result.stdout.splitlines()[-1])["command"].startswith(f"csim bench {table} --quick")
+    assert {path.suffix for path in tmp_path.glob(f"{table}-digits-quick.*")} == {
+        ".md",
+        ".csv",
+        ".svg",
+        ".png",
+    }
+    assert json.loads(result.stdout.splitlines()[-1])["command"].startswith(
+        f"csim bench {table} --quick"
+    )
 
 
 def test_what_is_said_goes_before_quick(made, run):
@@ -129,7 +158,9 @@ def test_data_sets_are_listed_and_drawn_without_running_anything(run, tmp_path):
         (["--method", "defualt"], "the method must be one of"),
     ],
 )
-def test_unknown_names_are_refused_in_one_line_before_any_work(run, tmp_path, command, words, message):
+def test_unknown_names_are_refused_in_one_line_before_any_work(
+    run, tmp_path, command, words, message
+):
     result = run("bench", command, *words, "--out", tmp_path)
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
@@ -145,9 +176,13 @@ def test_a_file_in_the_place_of_the_folder_is_refused(run, tmp_path, command):
     assert "give another with --out" in result.stderr
 
 
-@pytest.mark.parametrize("words", [["--seed", "-1"], ["--thin", "0"], ["--jobs", "0"], ["--r", "0"], ["--r", "1.5"]])
+@pytest.mark.parametrize(
+    "words", [["--seed", "-1"], ["--thin", "0"], ["--jobs", "0"], ["--r", "0"], ["--r", "1.5"]]
+)
 def test_impossible_options_are_refused(run, tmp_path, words):
-    result = run("bench", "stream", "--dataset", "digits", "--method", "random", *words, "--out", tmp_path)
+    result = run(
+        "bench", "stream", "--dataset", "digits", "--method", "random", *words, "--out", tmp_path
+    )
     assert result.exit_code == 2, result.output
     assert len(result.stderr.splitlines()) == 1
     assert result.stderr.startswith("csim: ")

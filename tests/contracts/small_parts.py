@@ -47,4 +47,6 @@ def make_scene(items, encoder=None):
 
 
 def plain(found):
-    return [(pick.members.tolist(), pick.representative) for pick in found.picks], [j.tolist() for j in found.joined]
+    return [(pick.members.tolist(), pick.representative) for pick in found.picks], [
+        j.tolist() for j in found.joined
+    ]

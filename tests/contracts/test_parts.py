@@ -25,7 +25,9 @@ from csim.store.class_store import ClassStore
 from csim.store.eviction import OldestOut, ProtectTold
 
 CPU = torch.device("cpu")
-make_body = partial(ConvBody, conv_layers=1, channels=2, kernel=3, batch_norm=True, hidden_units=6, embedding_size=4)
+make_body = partial(
+    ConvBody, conv_layers=1, channels=2, kernel=3, batch_norm=True, hidden_units=6, embedding_size=4
+)
 
 
 class Strict:
@@ -157,7 +159,11 @@ def test_a_head_leaves_the_model_and_the_vectors_alone():
 @pytest.mark.parametrize("mining", [AllPositive(), BatchHard(), Literal()])
 @pytest.mark.parametrize("weighting", [by_triplets, evenly])
 def test_a_loss_leaves_its_arguments_alone(mining, weighting):
-    vectors, logits, columns = torch.from_numpy(VECTORS.copy()), torch.zeros(12, 3), torch.arange(12) % 3
+    vectors, logits, columns = (
+        torch.from_numpy(VECTORS.copy()),
+        torch.zeros(12, 3),
+        torch.arange(12) % 3,
+    )
     before = vectors.clone(), logits.clone(), columns.clone()
     JointLoss(beta=1.0, margin=1.0, mining=mining, weighting=weighting)(vectors, logits, columns)
     assert all(torch.equal(a, b) for a, b in zip((vectors, logits, columns), before, strict=True))
@@ -176,7 +182,14 @@ def test_a_loss_leaves_its_arguments_alone(mining, weighting):
         lambda: make_head(QuantileThreshold()).decide(np.ones((1, 3))),
         lambda: make_head(NoThreshold()).decide(np.ones((1, 3))),
     ],
-    ids=["scores", "calibrate", "guess", "decide by the bound", "decide by the quantile", "decide by nothing"],
+    ids=[
+        "scores",
+        "calibrate",
+        "guess",
+        "decide by the bound",
+        "decide by the quantile",
+        "decide by nothing",
+    ],
 )
 def test_use_before_fitting_is_refused(use):
     with pytest.raises(NotFittedError):

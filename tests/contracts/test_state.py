@@ -35,7 +35,12 @@ def fill_recent(recent, start=1):
 
 
 def look_at_recent(recent):
-    return recent.given(0), recent.waiting(), [recent.is_due(position) for position in range(120)], len(recent)
+    return (
+        recent.given(0),
+        recent.waiting(),
+        [recent.is_due(position) for position in range(120)],
+        len(recent),
+    )
 
 
 def fill_schedule(schedule, start=1):
@@ -56,7 +61,9 @@ def look_at_schedule(schedule):
 
 def make_discovery():
     representative = RandomMember(np.random.default_rng(3))
-    return Discovery(Buffer(9), Purify(eps=2.0, min_points=1, representative=representative), representative)
+    return Discovery(
+        Buffer(9), Purify(eps=2.0, min_points=1, representative=representative), representative
+    )
 
 
 def make_discovery_of_singles():
@@ -70,7 +77,9 @@ def make_discovery_of_the_new():
 
 def look_at_discovery(discovery, most=3):
     scene = make_scene([])
-    return discovery.find(scene._viewer, scene._head, scene._store, most=most, position=200, pending=[])
+    return discovery.find(
+        scene._viewer, scene._head, scene._store, most=most, position=200, pending=[]
+    )
 
 
 def look_at_store(store):
@@ -103,10 +112,16 @@ STATEFUL = {
         lambda part, start=1: fill_recent(part.pool, start),
         look_at_discovery,
     ),
-    "discovery": (make_discovery, lambda part, start=1: fill_buffer(part.pool, start), look_at_discovery),
+    "discovery": (
+        make_discovery,
+        lambda part, start=1: fill_buffer(part.pool, start),
+        look_at_discovery,
+    ),
     "random choice": (
         lambda: AtRandom(np.random.default_rng(3)),
-        lambda part, start=1: [part.choose(make_scene(make_items(9)), 3, []) for _ in range(start % 7)],
+        lambda part, start=1: [
+            part.choose(make_scene(make_items(9)), 3, []) for _ in range(start % 7)
+        ],
         lambda part: [plain(part.choose(make_scene(make_items(9)), 3, [])) for _ in range(5)],
     ),
     "random member": (

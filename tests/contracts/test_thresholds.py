@@ -11,8 +11,12 @@ from csim.errors import NotFittedError, SettingsError
 SCORES = np.random.default_rng(0).beta(8, 2, 60)
 GRID = np.linspace(0, 1, 201)[:, None]
 
-every_rule = pytest.mark.parametrize("make_rule", [QuantileThreshold, MeanBoundThreshold, NoThreshold])
-every_rule_that_rejects = pytest.mark.parametrize("make_rule", [QuantileThreshold, MeanBoundThreshold])
+every_rule = pytest.mark.parametrize(
+    "make_rule", [QuantileThreshold, MeanBoundThreshold, NoThreshold]
+)
+every_rule_that_rejects = pytest.mark.parametrize(
+    "make_rule", [QuantileThreshold, MeanBoundThreshold]
+)
 
 
 @every_rule
@@ -59,7 +63,9 @@ def test_what_passes_among_all_classes_passes_alone(make_rule):
     assert rule.passes([3], scores[:, :1])[together[:, 0]].all()
     is_rejected = ~together.any(axis=1)
     best = scores.argmax(axis=1)
-    alone = np.concatenate([rule.passes([3], scores[:, :1]), rule.passes([7], scores[:, 1:])], axis=1)
+    alone = np.concatenate(
+        [rule.passes([3], scores[:, :1]), rule.passes([7], scores[:, 1:])], axis=1
+    )
     assert not alone[np.arange(50), best][is_rejected].any()
 
 

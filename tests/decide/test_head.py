@@ -70,7 +70,9 @@ def test_folding_takes_the_best_column_of_each_class(columns, rows, seed):
     assert folded.shape == (rows, len(class_ids))
     for row in range(rows):
         for place, class_id in enumerate(class_ids):
-            assert folded[row, place] == max(s for s, c in zip(scores[row], columns, strict=True) if c == class_id)
+            assert folded[row, place] == max(
+                s for s, c in zip(scores[row], columns, strict=True) if c == class_id
+            )
     assert (scores == before).all()
 
 
@@ -128,7 +130,9 @@ def test_after_a_merge_both_columns_stand_for_one_class():
     merged = make_head(current=lambda c: 9 if c == 3 else c)
     assert set(merged.class_ids) == {7, 9}
     scores = merged.scores(vectors)
-    assert scores[:, merged.class_ids.index(9)] == pytest.approx(np.maximum(plain[:, 0], plain[:, 2]))
+    assert scores[:, merged.class_ids.index(9)] == pytest.approx(
+        np.maximum(plain[:, 0], plain[:, 2])
+    )
     assert scores[:, merged.class_ids.index(7)] == pytest.approx(plain[:, 1])
 
 
@@ -200,7 +204,9 @@ def test_without_a_threshold_every_image_is_given_its_best_class():
     head.calibrate(np.zeros((0, 4)), np.zeros(0, np.int64))
     scores = head.scores(draw_vectors(40)) / 1000
     for decision, row in zip(head.decide(scores), scores, strict=True):
-        assert decision == Decision((3, 7, 9)[int(row.argmax())], float(row.max()), is_accepted=True)
+        assert decision == Decision(
+            (3, 7, 9)[int(row.argmax())], float(row.max()), is_accepted=True
+        )
 
 
 def test_even_without_a_threshold_an_image_has_no_class_if_there_is_none():

@@ -9,7 +9,9 @@ from csim.errors import NotFittedError
 
 
 @pytest.mark.parametrize("keep", [0.8, 0.9, 0.95, 0.98])
-@pytest.mark.parametrize("draw", [lambda rng, n: rng.beta(5, 2, n), lambda rng, n: rng.standard_cauchy(n)])
+@pytest.mark.parametrize(
+    "draw", [lambda rng, n: rng.beta(5, 2, n), lambda rng, n: rng.standard_cauchy(n)]
+)
 def test_the_promised_share_of_known_images_is_accepted(keep, draw):
     """The mean acceptance over many draws lies in [keep, keep + 1/(n + 1)], whatever the distribution."""
     rng, n = np.random.default_rng(1), 150
@@ -24,7 +26,18 @@ def test_the_promised_share_of_known_images_is_accepted(keep, draw):
 
 @pytest.mark.parametrize(
     ("percent", "n"),
-    [(80, 4), (80, 9), (90, 9), (90, 10), (90, 199), (95, 19), (95, 200), (98, 49), (98, 98), (98, 99)],
+    [
+        (80, 4),
+        (80, 9),
+        (90, 9),
+        (90, 10),
+        (90, 199),
+        (95, 19),
+        (95, 200),
+        (98, 49),
+        (98, 98),
+        (98, 99),
+    ],
 )
 def test_the_threshold_is_the_kth_smallest_score(percent, n):
     scores = np.random.default_rng(n).random(n)
@@ -85,7 +98,9 @@ def test_the_promise_nearly_holds_when_every_class_is_young(keep):
 def pooled(scores, keep):
     """Return the highest score up to which what lies below weighs at most 1 - keep, step by step."""
     count = sum(map(len, scores))
-    entries = sorted((score, 1 / len(own) / len(scores) * count / (count + 1)) for own in scores for score in own)
+    entries = sorted(
+        (score, 1 / len(own) / len(scores) * count / (count + 1)) for own in scores for score in own
+    )
     weight, lowest = 0.0, -math.inf
     for score, own in entries:
         weight += own
@@ -99,12 +114,21 @@ def pooled(scores, keep):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_young_class_borrows_the_threshold_of_all_scores_each_class_weighing_the_same(keep, seed):
     rng = np.random.default_rng(seed)
-    scores = {0: rng.beta(8, 2, 400), 1: rng.beta(5, 2, 150), 2: rng.beta(6, 3, 5), 7: rng.beta(3, 3, 8), 9: []}
+    scores = {
+        0: rng.beta(8, 2, 400),
+        1: rng.beta(5, 2, 150),
+        2: rng.beta(6, 3, 5),
+        7: rng.beta(3, 3, 8),
+        9: [],
+    }
     rule = QuantileThreshold(keep=keep)
     rule.fit(scores)
     lowest = pooled([own for own in scores.values() if len(own)], keep)
     for young in (2, 9):
-        assert rule.passes([young], np.array([[lowest], [lowest - 1e-9]])).ravel().tolist() == [True, lowest < 0]
+        assert rule.passes([young], np.array([[lowest], [lowest - 1e-9]])).ravel().tolist() == [
+            True,
+            lowest < 0,
+        ]
 
 
 def test_a_large_class_does_not_set_the_threshold_of_the_young_ones_alone():
@@ -122,13 +146,17 @@ def test_only_the_highest_score_of_an_image_can_pass():
     passes = rule.passes(range(4), scores)
     for row, own in zip(scores.tolist(), passes.tolist(), strict=True):
         best = row.index(max(row))
-        assert own == [c == best and bool(rule.passes([c], np.array([[row[c]]])).all()) for c in range(4)]
+        assert own == [
+            c == best and bool(rule.passes([c], np.array([[row[c]]])).all()) for c in range(4)
+        ]
 
 
 def test_a_class_of_five_images_leaves_the_rejection_of_unknown_images_as_it_was():
     rng = np.random.default_rng(3)
     old = {c: rng.beta(9, 2, 200) for c in range(5)}
-    unknown = np.concatenate([rng.beta(2, 5, (5000, 5)), np.zeros((5000, 1))], axis=1)  # the old classes score them
+    unknown = np.concatenate(
+        [rng.beta(2, 5, (5000, 5)), np.zeros((5000, 1))], axis=1
+    )  # the old classes score them
     before, after = QuantileThreshold(keep=0.95), QuantileThreshold(keep=0.95)
     before.fit(old)
     after.fit(old | {5: rng.beta(1, 9, 5)})
@@ -151,7 +179,10 @@ def test_the_bound_is_the_lower_end_of_students_interval(alpha, n):
     low, _ = stats.t.interval(1 - 2 * alpha, df=n - 1, loc=scores.mean(), scale=stats.sem(scores))
     rule = MeanBoundThreshold(alpha=alpha)
     rule.fit({4: scores})
-    assert rule.passes([4], np.array([[low + 1e-9], [low - 1e-9]])).ravel().tolist() == [True, False]
+    assert rule.passes([4], np.array([[low + 1e-9], [low - 1e-9]])).ravel().tolist() == [
+        True,
+        False,
+    ]
 
 
 def test_an_alpha_past_one_half_mirrors_the_bound_at_the_mean():
@@ -183,7 +214,9 @@ def test_the_papers_rule_rejects_a_large_share_of_known_images():
     rule = MeanBoundThreshold()
     rule.fit({0: rng.normal(0.8, 0.05, 200)})
     accepted = rule.passes([0], rng.normal(0.8, 0.05, (20_000, 1))).mean()
-    assert accepted == pytest.approx(stats.norm.cdf(0.117), abs=0.05)  # t(0.05, 199)/√200 deviations under the mean
+    assert accepted == pytest.approx(
+        stats.norm.cdf(0.117), abs=0.05
+    )  # t(0.05, 199)/√200 deviations under the mean
 
 
 @pytest.mark.parametrize("value", [0.1, 0.7, 0.93, 0.999])

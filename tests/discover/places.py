@@ -45,7 +45,8 @@ def head_of(class_ids=(LEFT, RIGHT), steepness=2.0):
     weights = np.array([known[c] for c in class_ids]).reshape(-1, 2)
     head = Head(NoThreshold())
     head.install(
-        Model(1, tuple(class_ids), (1, 8), {}, weights, np.zeros(len(class_ids)), np.zeros((0, 2))), lambda c: c
+        Model(1, tuple(class_ids), (1, 8), {}, weights, np.zeros(len(class_ids)), np.zeros((0, 2))),
+        lambda c: c,
     )
     return head
 

@@ -78,7 +78,9 @@ def test_all_images_of_a_group_wait_for_its_answer_elsewhere(make_item):
     assert buffer.items() == [first]
 
 
-@pytest.mark.parametrize("empty", [lambda buffer: buffer.leaving(9), lambda buffer: buffer.waiting()])
+@pytest.mark.parametrize(
+    "empty", [lambda buffer: buffer.leaving(9), lambda buffer: buffer.waiting()]
+)
 def test_what_is_not_asked_about_leaves_and_the_buffer_is_empty(make_item, empty):
     buffer = Buffer(size=2)
     items = fill(buffer, make_item)
@@ -106,7 +108,9 @@ def test_state_survives_a_restore(make_item, count):
         buffer.add(make_item(f"item {position}", position + 3), REJECTED)
     other.restore(buffer.state())
     assert other.items() == buffer.items()
-    assert all((a.image == b.image).all() for a, b in zip(other.items(), buffer.items(), strict=True))
+    assert all(
+        (a.image == b.image).all() for a, b in zip(other.items(), buffer.items(), strict=True)
+    )
     assert [other.is_due(now) for now in range(20)] == [buffer.is_due(now) for now in range(20)]
 
 

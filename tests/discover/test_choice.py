@@ -47,7 +47,9 @@ def test_without_any_class_the_oldest_images_are_chosen():
 def test_each_image_that_is_chosen_stands_for_itself_alone_and_none_comes_twice(make, most):
     found = make().choose(scene_of(line(np.linspace(-4, 4, 6)), LABELLED), most, [])
     assert len(set(places_of(found))) == len(found.picks) == min(most, 6)
-    assert [pick.members.tolist() for pick in found.picks] == [[pick.representative] for pick in found.picks]
+    assert [pick.members.tolist() for pick in found.picks] == [
+        [pick.representative] for pick in found.picks
+    ]
 
 
 @pytest.mark.parametrize("make", [LeastSure, at_random])
@@ -58,7 +60,11 @@ def test_single_images_join_no_open_question(make):
 
 def test_a_random_choice_is_uniform_and_blind_to_scores():
     """Each of 6 images is among the 2 chosen in a third of 2,000 draws, and first as often as another."""
-    choice, scene, draws = at_random(), scene_of(line([-4.0, -0.1, 0.0, 0.1, 2.0, 4.0]), LABELLED), 2000
+    choice, scene, draws = (
+        at_random(),
+        scene_of(line([-4.0, -0.1, 0.0, 0.1, 2.0, 4.0]), LABELLED),
+        2000,
+    )
     chosen = np.array([places_of(choice.choose(scene, 2, [])) for _ in range(draws)])
     assert np.bincount(chosen.ravel(), minlength=6) / draws == pytest.approx(
         np.full(6, 1 / 3), abs=5 * np.sqrt(2 / 9 / draws)

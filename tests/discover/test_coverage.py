@@ -8,7 +8,9 @@ from csim.discover.doubt import doubt
 from csim.discover.novelty import novelty
 from csim.discover.representative import RandomMember
 
-NEW = np.array([5.0, 20.0])  # far from all that is labelled, and yet the head is sure that it is RIGHT
+NEW = np.array(
+    [5.0, 20.0]
+)  # far from all that is labelled, and yet the head is sure that it is RIGHT
 
 
 def around(middle, count, seed, spread=0.5):
@@ -26,7 +28,9 @@ def make_choice(representative=None, spread=20, weigh=new_or_doubtful):
 
 def choose(recent, most, labelled=None, pending=(), head=None, **options):
     scene = scene_of(recent, LABELLED if labelled is None else labelled, head)
-    return make_choice(**options).choose(scene, most, items_at(pending, "pending") if len(pending) else [])
+    return make_choice(**options).choose(
+        scene, most, items_at(pending, "pending") if len(pending) else []
+    )
 
 
 def asked(found):
@@ -97,7 +101,9 @@ def test_a_random_member_may_stand_for_a_group():
 
 @pytest.mark.parametrize("most", [2, 6, 12])
 @pytest.mark.parametrize("seed", range(3))
-def test_an_answer_speaks_for_those_nearer_to_the_image_asked_about_than_to_any_labelled_one(most, seed):
+def test_an_answer_speaks_for_those_nearer_to_the_image_asked_about_than_to_any_labelled_one(
+    most, seed
+):
     rng = np.random.default_rng(seed)
     recent = np.concatenate([rng.normal(scale=[4, 3], size=(80, 2)), around(NEW, 20, seed)])
     labelled = np.concatenate(list(LABELLED.values()))
@@ -112,7 +118,9 @@ def test_an_answer_speaks_for_those_nearer_to_the_image_asked_about_than_to_any_
 
 
 def test_what_the_model_takes_for_something_else_is_not_spoken_for():
-    clump = around([0, 20], 30, 7, spread=0.3)  # one clump, of which the head sees one half left, the other right
+    clump = around(
+        [0, 20], 30, 7, spread=0.3
+    )  # one clump, of which the head sees one half left, the other right
     (pick,) = choose(np.concatenate([KNOWN, clump]), 1).picks
     sides = np.concatenate([KNOWN, clump])[pick.members, 0] > 0
     assert len(set(sides.tolist())) == 1
@@ -160,7 +168,9 @@ def test_images_weigh_by_doubt_or_novelty_that_is_more_than_chance_whichever_is_
 
 
 def test_images_near_the_image_of_an_open_question_join_it_and_are_not_asked_about():
-    pending = np.array([NEW, [0.1, 0.0]])  # the second is taken for RIGHT, as what lies on its right
+    pending = np.array(
+        [NEW, [0.1, 0.0]]
+    )  # the second is taken for RIGHT, as what lies on its right
     found = choose(MIXED, 500, pending=pending)
     known = np.concatenate([*LABELLED.values(), pending])
     owner, is_right = cdist(MIXED, known).argmin(axis=1), MIXED[:, 0] > 0
@@ -192,7 +202,9 @@ def test_where_nothing_is_doubtful_there_is_no_question():
 
 def test_while_no_class_is_known_everything_is_doubtful():
     found = choose(MIXED, 200, head=head_of(()))
-    assert sorted(place for pick in found.picks for place in pick.members.tolist()) == list(range(len(MIXED)))
+    assert sorted(place for pick in found.picks for place in pick.members.tolist()) == list(
+        range(len(MIXED))
+    )
     found = choose(MIXED, 4, head=head_of(()))
     assert len(found.picks) == 4
 
@@ -217,7 +229,9 @@ def test_classes_that_are_told_and_not_learned_yet_count_as_labelled():
 def test_choosing_twice_gives_the_same():
     first, second = choose(MIXED, 6), choose(MIXED, 6)
     assert asked(first) == asked(second)
-    assert [pick.members.tolist() for pick in first.picks] == [pick.members.tolist() for pick in second.picks]
+    assert [pick.members.tolist() for pick in first.picks] == [
+        pick.members.tolist() for pick in second.picks
+    ]
 
 
 def test_images_that_are_all_the_same_are_one_question_as_far_as_an_answer_spreads():
@@ -230,7 +244,8 @@ def settle_one_by_one(weights, reach, most):
     left, groups = dict(enumerate(weights.tolist())), []
     while left and len(groups) < most:
         gains = {
-            place: own + 0.3 * sum(left[other] for other in left if reach[place, other] and other != place)
+            place: own
+            + 0.3 * sum(left[other] for other in left if reach[place, other] and other != place)
             for place, own in left.items()
         }
         best = max(gains, key=gains.__getitem__)
@@ -251,7 +266,9 @@ def test_questions_are_chosen_one_by_one_where_they_settle_the_most(seed, most):
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_so_few_places_are_no_more_groups(count):
-    assert [group.tolist() for _, group in cover(np.ones(count), np.eye(count, dtype=bool), 4)] == [[0]] * count
+    assert [group.tolist() for _, group in cover(np.ones(count), np.eye(count, dtype=bool), 4)] == [
+        [0]
+    ] * count
 
 
 def test_it_has_no_memory():

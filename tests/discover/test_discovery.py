@@ -25,7 +25,10 @@ class Shades:
 
     def embed(self, images):
         half = images.shape[2] // 2
-        return np.stack([images[:, :, :half].mean((1, 2)), images[:, :, half:].mean((1, 2))], axis=1) / 255
+        return (
+            np.stack([images[:, :, :half].mean((1, 2)), images[:, :, half:].mean((1, 2))], axis=1)
+            / 255
+        )
 
     def view(self, images):
         return Views(self.embed(images), self.embed(images))
@@ -76,7 +79,10 @@ def find(discovery, most=MANY, encoder=None, position=9, pending=(), store=None,
         position=position,
         pending=pending,
     )
-    questions = [Question(place, position, group.representative, group.members) for place, group in enumerate(groups)]
+    questions = [
+        Question(place, position, group.representative, group.members)
+        for place, group in enumerate(groups)
+    ]
     discovery.note([Asked(position, question) for question in questions])
     return groups, joined
 
@@ -99,7 +105,10 @@ def test_a_buffers_candidates_become_groups_and_leave_it(make_item):
     assert joined == {}
     assert len(discovery.pool) == 0
     assert set(ids(groups)) == {("1", "3", "5"), ("2", "4", "6"), ("7",)}
-    assert sorted((item for group in groups for item in group.members), key=lambda item: item.position) == items
+    assert (
+        sorted((item for group in groups for item in group.members), key=lambda item: item.position)
+        == items
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -108,7 +117,9 @@ def test_every_candidate_is_in_exactly_one_group_with_a_member_to_stand_for_it(m
     discovery = make_discovery(RandomMember(rng), min_points=3)
     items = fill(discovery, make_item, rng.integers(0, 256, 40))
     groups = groups_of(discovery)
-    assert sorted(item.id for group in groups for item in group.members) == sorted(item.id for item in items)
+    assert sorted(item.id for group in groups for item in group.members) == sorted(
+        item.id for item in items
+    )
     for group in groups:
         assert group.representative in group.members
         assert group.vector == pytest.approx(Shades().embed(group.representative.image[None])[0])
@@ -143,7 +154,8 @@ def test_a_look_that_finds_nothing_is_a_look_all_the_same(make_item):
 
 
 @pytest.mark.parametrize(
-    ("make", "encoder"), [(make_discovery, Failing()), (make_discovery, Unsteady()), (make_recent, Failing())]
+    ("make", "encoder"),
+    [(make_discovery, Failing()), (make_discovery, Unsteady()), (make_recent, Failing())],
 )
 def test_an_error_leaves_the_images_where_they_are(make_item, make, encoder):
     discovery = make()
@@ -163,13 +175,19 @@ def make_filled(make, make_item):
 
 @settings(max_examples=30)
 @given(
-    shades=st.lists(st.sampled_from([0, 50, 100, 150, 200, 250]), max_size=20), most=st.integers(0, 8) | st.just(MANY)
+    shades=st.lists(st.sampled_from([0, 50, 100, 150, 200, 250]), max_size=20),
+    most=st.integers(0, 8) | st.just(MANY),
 )
-def test_with_fewer_questions_than_groups_the_largest_are_asked_about_and_the_rest_is_left(make_item, shades, most):
+def test_with_fewer_questions_than_groups_the_largest_are_asked_about_and_the_rest_is_left(
+    make_item, shades, most
+):
     discovery = make_discovery(eps=0.05)
     items = fill(discovery, make_item, shades)
     groups = groups_of(discovery, most)
-    alike = {shade: [item for item, own in zip(items, shades, strict=True) if own == shade] for shade in shades}
+    alike = {
+        shade: [item for item, own in zip(items, shades, strict=True) if own == shade]
+        for shade in shades
+    }
     sizes = sorted((len(members) for members in alike.values()), reverse=True)
     assert sorted((len(group.members) for group in groups), reverse=True) == sizes[:most]
     assert all(list(group.members) in alike.values() for group in groups)
@@ -224,7 +242,9 @@ def test_only_the_images_asked_about_leave_the_recent_ones(make_item):
     fill(discovery, make_item, [10, 101, 12, 11, 103, 14, 13, 105])
     (group,) = groups_of(discovery, 1, store=store)
     assert len(group.members) > 1
-    assert {item.id for item in discovery.pool.items()} == set("12345678") - {group.representative.id}
+    assert {item.id for item in discovery.pool.items()} == set("12345678") - {
+        group.representative.id
+    }
 
 
 def test_the_pool_follows_what_has_happened_to_its_images(make_item):
@@ -274,7 +294,10 @@ def test_splitting_leaves_the_pool_alone(make_item):
 
 
 def test_candidates_and_chance_survive_a_restore(make_item):
-    one, other = (make_discovery(RandomMember(np.random.default_rng(seed)), eps=2, min_points=1) for seed in (0, 1))
+    one, other = (
+        make_discovery(RandomMember(np.random.default_rng(seed)), eps=2, min_points=1)
+        for seed in (0, 1)
+    )
     fill(one, make_item, range(50))
     find(one)
     fill(one, make_item, range(100, 200))

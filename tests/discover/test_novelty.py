@@ -21,7 +21,9 @@ def one_by_one(recent, labelled, guesses, columns):
         in_labelled = sum(column == guess for column in columns)
         near_recent = max(3, round(0.05 * in_recent))
         near_labelled = max(1, round(near_recent * in_labelled / in_recent))
-        fellows = sorted(math.dist(own, other) for n, other in enumerate(recent) if n != place)[:149]
+        fellows = sorted(math.dist(own, other) for n, other in enumerate(recent) if n != place)[
+            :149
+        ]
         others = sorted(math.dist(own, other) for other in labelled)[:150]
         to_fellow = fellows[min(near_recent, len(fellows)) - 1]
         to_other = others[min(near_labelled, len(others)) - 1]
@@ -32,13 +34,20 @@ def one_by_one(recent, labelled, guesses, columns):
 
 def draw(seed, recent, labelled, classes, size=4):
     rng = np.random.default_rng(seed)
-    places = rng.normal(size=(recent + labelled, size)) * rng.choice([0.2, 1, 5], (recent + labelled, 1))
+    places = rng.normal(size=(recent + labelled, size)) * rng.choice(
+        [0.2, 1, 5], (recent + labelled, 1)
+    )
     guesses, columns = rng.integers(0, classes, recent), rng.integers(-1, classes, labelled)
     return places[:recent], places[recent:], guesses, columns
 
 
 @settings(max_examples=40)
-@given(seed=st.integers(0, 10_000), recent=st.integers(0, 40), labelled=st.integers(0, 40), classes=st.integers(1, 4))
+@given(
+    seed=st.integers(0, 10_000),
+    recent=st.integers(0, 40),
+    labelled=st.integers(0, 40),
+    classes=st.integers(1, 4),
+)
 def test_novelty_is_what_a_loop_over_single_images_finds(seed, recent, labelled, classes):
     drawn = draw(seed, recent, labelled, classes)
     assert novelty(*drawn) == pytest.approx(np.array(one_by_one(*drawn)), abs=1e-5)
@@ -72,7 +81,9 @@ def test_a_dense_place_without_labels_is_new_and_the_rest_is_not(seed, fellows):
     rng = np.random.default_rng(seed)
     labelled, columns = clumps(rng, 100, 100)
     recent, classes = clumps(rng, 100, 100, fellows)
-    guesses = np.where(classes == 2, 0, classes)  # the model takes the new ones for a class that it knows
+    guesses = np.where(
+        classes == 2, 0, classes
+    )  # the model takes the new ones for a class that it knows
     chances = novelty(recent, labelled, guesses, columns)
     assert chances[classes == 2].min() > 0.8
     assert chances[classes != 2].max() < 0.5
@@ -91,7 +102,10 @@ def test_each_label_in_a_new_place_makes_it_less_new():
     labelled, columns = clumps(rng, 100, 100, 20)
     columns = np.where(columns == 2, -1, columns)  # told, and not learned yet
     guesses = np.where(classes == 2, 0, classes)
-    means = [novelty(recent, labelled[:m], guesses, columns[:m])[classes == 2].mean() for m in (200, 205, 210, 220)]
+    means = [
+        novelty(recent, labelled[:m], guesses, columns[:m])[classes == 2].mean()
+        for m in (200, 205, 210, 220)
+    ]
     assert means == sorted(means, reverse=True)
     assert means[-1] < 0.5 < 0.9 < means[0]
 
@@ -123,7 +137,9 @@ def test_the_callers_arrays_are_left_alone():
 
 
 @settings(max_examples=40)
-@given(seed=st.integers(0, 99), left=st.integers(0, 8), right=st.integers(0, 8), size=st.integers(1, 5))
+@given(
+    seed=st.integers(0, 99), left=st.integers(0, 8), right=st.integers(0, 8), size=st.integers(1, 5)
+)
 def test_squares_are_the_squared_distances_of_all_pairs(seed, left, right, size):
     rng = np.random.default_rng(seed)
     one, other = rng.normal(size=(left, size)), rng.normal(size=(right, size))
@@ -143,7 +159,10 @@ def test_principal_components_keep_all_distances_but_for_their_scale(size):
 
 def test_of_many_features_the_forty_directions_of_most_spread_are_kept():
     rng = np.random.default_rng(1)
-    recent, labelled = rng.normal(size=(70, 60)) * np.arange(60), rng.normal(size=(50, 60)) * np.arange(60)
+    recent, labelled = (
+        rng.normal(size=(70, 60)) * np.arange(60),
+        rng.normal(size=(50, 60)) * np.arange(60),
+    )
     placed, known = principal(recent, labelled)
     both = np.concatenate([recent, labelled]) - labelled.mean(axis=0)
     expected = both @ np.linalg.svd(both)[2][:40].T

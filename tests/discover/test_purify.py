@@ -74,7 +74,9 @@ def test_candidates_that_are_all_equal_are_one_group(dtype):
 
 
 def choose(vectors, most, representative=None, eps=0.2):
-    scene = Scene(items_at(vectors), Gallery(Places()), None, None)  # it needs neither classes nor labelled images
+    scene = Scene(
+        items_at(vectors), Gallery(Places()), None, None
+    )  # it needs neither classes nor labelled images
     purify = Purify(eps=eps, min_points=3, representative=representative or Medoid())
     return purify.choose(scene, most, items_at(vectors[:1], "pending"))
 
@@ -93,7 +95,10 @@ def test_with_fewer_questions_than_groups_the_largest_are_asked_about(most):
 def test_the_most_central_member_stands_for_its_group():
     vectors = draw_clumps(2).astype(np.float32)
     for members, representative in choose(vectors, 100).picks:
-        sums = {place: sum(np.linalg.norm(vectors[place] - vectors[m]) for m in members) for place in members.tolist()}
+        sums = {
+            place: sum(np.linalg.norm(vectors[place] - vectors[m]) for m in members)
+            for place in members.tolist()
+        }
         assert sums[representative] == pytest.approx(min(sums.values()), rel=1e-5)
 
 

@@ -67,7 +67,9 @@ def test_it_is_time_to_look_every_so_many_arrivals(make_item, every):
 def test_a_look_that_came_late_counts_from_when_it_came():
     recent = Recent(100, 10)
     recent.looked(14)
-    assert [position for position in range(14, 40) if recent.is_due(position)] == list(range(24, 40))
+    assert [position for position in range(14, 40) if recent.is_due(position)] == list(
+        range(24, 40)
+    )
 
 
 def test_only_the_image_that_is_asked_about_waits_for_its_answer_elsewhere(make_item):
@@ -87,10 +89,14 @@ def test_a_question_about_an_image_that_has_left_is_passed_over(make_item):
 
 @settings(max_examples=40)
 @given(
-    steps=st.lists(st.tuples(st.integers(1, 4), st.sampled_from([None, 3, 7]), st.booleans()), max_size=15),
+    steps=st.lists(
+        st.tuples(st.integers(1, 4), st.sampled_from([None, 3, 7]), st.booleans()), max_size=15
+    ),
     size=st.integers(1, 12),
 )
-def test_images_leave_after_so_many_arrivals_and_those_without_a_class_are_told_of(make_item, steps, size):
+def test_images_leave_after_so_many_arrivals_and_those_without_a_class_are_told_of(
+    make_item, steps, size
+):
     recent, here, position = Recent(size, 1), {}, 0
     for step, class_id, is_look in steps:
         position += step
@@ -103,7 +109,9 @@ def test_images_leave_after_so_many_arrivals_and_those_without_a_class_are_told_
         assert given_by_id(recent, 0) == {str(at): given for at, given in here.items()}
 
 
-def test_the_class_of_an_image_may_be_revised_for_so_many_arrivals_even_if_the_next_look_is_late(make_item):
+def test_the_class_of_an_image_may_be_revised_for_so_many_arrivals_even_if_the_next_look_is_late(
+    make_item,
+):
     recent = Recent(10, 5)
     fill(recent, make_item, [3, None, 7])
     assert list(given_by_id(recent, 11)) == ["1", "2", "3"]
@@ -147,11 +155,17 @@ def test_images_classes_and_looks_survive_a_restore(make_item, count):
     recent.looked(4)
     fill(other, make_item, [1, 1], start=90)
     state = recent.state()
-    json.dumps([state["class_ids"], state["last_look"], state["items"]["ids"], state["items"]["positions"]])
+    json.dumps(
+        [state["class_ids"], state["last_look"], state["items"]["ids"], state["items"]["positions"]]
+    )
     other.restore(state)
     assert other.given(0) == recent.given(0)
-    assert all((a.image == b.image).all() for a, b in zip(other.items(), recent.items(), strict=True))
-    assert [other.is_due(position) for position in range(20)] == [recent.is_due(position) for position in range(20)]
+    assert all(
+        (a.image == b.image).all() for a, b in zip(other.items(), recent.items(), strict=True)
+    )
+    assert [other.is_due(position) for position in range(20)] == [
+        recent.is_due(position) for position in range(20)
+    ]
 
 
 def test_a_state_does_not_change_with_the_images(make_item):

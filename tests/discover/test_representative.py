@@ -9,7 +9,9 @@ from csim.discover.representative import Medoid, RandomMember
 @given(count=st.integers(1, 20), size=st.integers(1, 5), seed=st.integers(0, 999))
 def test_the_medoid_has_the_smallest_sum_of_distances(count, size, seed):
     vectors = np.random.default_rng(seed).normal(size=(count, size)).astype(np.float32)
-    sums = [sum(np.linalg.norm(a.astype(float) - b.astype(float)) for b in vectors) for a in vectors]
+    sums = [
+        sum(np.linalg.norm(a.astype(float) - b.astype(float)) for b in vectors) for a in vectors
+    ]
     assert sums[Medoid().choose(vectors)] == pytest.approx(min(sums), rel=1e-6)
 
 

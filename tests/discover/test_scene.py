@@ -7,7 +7,11 @@ from csim.discover.scene import Scene
 from csim.embed.gallery import Gallery
 
 RECENT = np.array([[-4.0, 1.0], [0.0, 2.0], [3.0, -1.0]])
-LABELLED = {LEFT: np.array([[-5.0, 0.0], [-6.0, 0.0]]), RIGHT: np.array([[5.0, 0.0]]), 12: np.array([[0.0, 9.0]])}
+LABELLED = {
+    LEFT: np.array([[-5.0, 0.0], [-6.0, 0.0]]),
+    RIGHT: np.array([[5.0, 0.0]]),
+    12: np.array([[0.0, 9.0]]),
+}
 
 
 class Counting(Places):
@@ -38,8 +42,15 @@ def test_a_scene_shows_items_as_the_model_sees_them():
 
 def test_the_reference_is_the_labelled_images_with_the_column_of_each_class():
     features, columns = scene_of(RECENT, LABELLED).reference
-    found = {(*place, column) for place, column in zip(features.tolist(), columns.tolist(), strict=True)}
-    assert found == {(-5.0, 0.0, 0), (-6.0, 0.0, 0), (5.0, 0.0, 1), (0.0, 9.0, -1)}  # 12 is not learned yet
+    found = {
+        (*place, column) for place, column in zip(features.tolist(), columns.tolist(), strict=True)
+    }
+    assert found == {
+        (-5.0, 0.0, 0),
+        (-6.0, 0.0, 0),
+        (5.0, 0.0, 1),
+        (0.0, 9.0, -1),
+    }  # 12 is not learned yet
     assert columns.dtype == np.int64
 
 
@@ -59,7 +70,9 @@ def test_without_a_class_there_are_no_scores_and_no_columns():
     assert set(scene.reference[1].tolist()) == {-1}
 
 
-def test_the_reference_holds_about_as_many_images_of_each_class_however_large_the_store(monkeypatch):
+def test_the_reference_holds_about_as_many_images_of_each_class_however_large_the_store(
+    monkeypatch,
+):
     monkeypatch.setattr(scene_module, "_LABELLED", 9)
     line = np.stack([np.arange(50.0), np.zeros(50)], axis=1)
     _, columns = scene_of(RECENT, {LEFT: line, RIGHT: line[:20], 12: line[:2]}).reference

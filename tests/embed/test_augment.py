@@ -14,7 +14,9 @@ def move(image, down, right):
     _, height, width = image.shape
     rows = [min(max(row + down, 0), height - 1) for row in range(height)]
     columns = [min(max(column + right, 0), width - 1) for column in range(width)]
-    return torch.stack([torch.stack([image[:, row, column] for column in columns], 1) for row in rows], 1)
+    return torch.stack(
+        [torch.stack([image[:, row, column] for column in columns], 1) for row in rows], 1
+    )
 
 
 def all_moves(image, shift, *, flip=False):
@@ -36,7 +38,10 @@ def test_every_image_is_moved_by_one_of_the_possible_moves(shift, channels, flip
     changed = Augment(shift, flip=flip)(images, np.random.default_rng(1))
     assert changed.shape == images.shape
     for image, result in zip(images, changed, strict=True):
-        assert any(torch.equal(result, possible) for possible in all_moves(image, shift, flip=flip).values())
+        assert any(
+            torch.equal(result, possible)
+            for possible in all_moves(image, shift, flip=flip).values()
+        )
 
 
 def test_each_image_of_a_batch_has_its_own_move_and_all_moves_come_about_equally_often():
@@ -52,7 +57,9 @@ def test_each_image_of_a_batch_has_its_own_move_and_all_moves_come_about_equally
 def test_half_of_the_images_are_mirrored_left_to_right_and_the_rest_left_alone():
     images = draw_images(400)
     changed = Augment(0, flip=True)(images, np.random.default_rng(0))
-    mirrored = [torch.equal(result, image.flip(2)) for image, result in zip(images, changed, strict=True)]
+    mirrored = [
+        torch.equal(result, image.flip(2)) for image, result in zip(images, changed, strict=True)
+    ]
     same = [torch.equal(result, image) for image, result in zip(images, changed, strict=True)]
     assert all(a != b for a, b in zip(mirrored, same, strict=True))
     assert np.mean(mirrored) == pytest.approx(0.5, abs=0.1)
@@ -65,7 +72,10 @@ def test_without_flip_nothing_is_mirrored():
 
 @pytest.mark.parametrize("shape", [(4, 6), (0, 3)])
 def test_vectors_pass_unchanged_and_draw_nothing(shape):
-    vectors, rng = torch.rand(*shape, generator=torch.Generator().manual_seed(0)), np.random.default_rng(0)
+    vectors, rng = (
+        torch.rand(*shape, generator=torch.Generator().manual_seed(0)),
+        np.random.default_rng(0),
+    )
     assert torch.equal(Augment(2, flip=True)(vectors, rng), vectors)
     assert rng.random() == np.random.default_rng(0).random()
 
@@ -80,7 +90,9 @@ def test_the_callers_images_are_left_alone():
 
 def test_the_same_seed_gives_the_same_moves_and_another_seed_others():
     images = draw_images(20)
-    first, second, other = (Augment(2, flip=True)(images, np.random.default_rng(seed)) for seed in (3, 3, 4))
+    first, second, other = (
+        Augment(2, flip=True)(images, np.random.default_rng(seed)) for seed in (3, 3, 4)
+    )
     assert torch.equal(first, second)
     assert not torch.equal(first, other)
 

@@ -95,7 +95,11 @@ def test_balanced_batches_of_one_class_are_plain_ones():
 
 
 @settings(max_examples=50)
-@given(sizes=st.lists(st.integers(1, 30), min_size=1, max_size=12), size=st.integers(1, 40), seed=st.integers(0, 9))
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=12),
+    size=st.integers(1, 40),
+    seed=st.integers(0, 9),
+)
 def test_balanced_batches_have_their_size_whatever_the_classes(sizes, size, seed):
     columns = np.repeat(np.arange(len(sizes)) * 3, sizes)  # the columns need not be 0, 1, 2, …
     for batch in cut(Balanced(size), columns, seed):

@@ -15,7 +15,9 @@ from csim.records import Model
 from csim.settings import Settings
 
 CPU = torch.device("cpu")
-make_body = partial(ConvBody, conv_layers=1, channels=3, kernel=3, batch_norm=True, hidden_units=9, embedding_size=5)
+make_body = partial(
+    ConvBody, conv_layers=1, channels=3, kernel=3, batch_norm=True, hidden_units=9, embedding_size=5
+)
 
 
 class Returning:
@@ -80,7 +82,9 @@ def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
     encoder = make_encoder()
     vectors = encoder.embed(images)
     for place in (0, encoder_module._CHUNK - 1, encoder_module._CHUNK, len(images) - 1):
-        assert vectors[place] == pytest.approx(encoder.embed(images[place : place + 1])[0], abs=1e-6)
+        assert vectors[place] == pytest.approx(
+            encoder.embed(images[place : place + 1])[0], abs=1e-6
+        )
 
 
 def make_foreign(encoder, mean=(0.0, 0.0)):
@@ -107,7 +111,10 @@ def test_a_foreign_encoders_features_are_what_it_returned():
 
 
 def test_vectors_are_float32_of_unit_length():
-    for vectors in (make_encoder().embed(draw_images(6)), make_foreign(Shades()).embed(draw_images(6))):
+    for vectors in (
+        make_encoder().embed(draw_images(6)),
+        make_foreign(Shades()).embed(draw_images(6)),
+    ):
         assert vectors.dtype == np.float32
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
 
@@ -116,7 +123,9 @@ def test_a_foreign_encoders_vectors_are_seen_from_the_middle():
     images, mean = draw_images(4), np.array([120.0, 70.0])
     moved = np.array([[image.mean(), image.std()] for image in images]) - mean
     expected = [vector / np.sqrt((vector**2).sum()) for vector in moved]
-    assert make_foreign(Shades(), mean.tolist()).embed(images) == pytest.approx(np.array(expected), abs=1e-5)
+    assert make_foreign(Shades(), mean.tolist()).embed(images) == pytest.approx(
+        np.array(expected), abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
@@ -126,7 +135,9 @@ def test_foreign_vectors_of_any_size_come_to_unit_length(size):
 
 
 def test_a_foreign_vector_in_the_very_middle_stays_finite():
-    assert np.isfinite(make_foreign(Returning(np.ones((2, 2))), (1.0, 1.0)).embed(draw_images(2))).all()
+    assert np.isfinite(
+        make_foreign(Returning(np.ones((2, 2))), (1.0, 1.0)).embed(draw_images(2))
+    ).all()
 
 
 def test_an_empty_batch_does_not_reach_a_foreign_encoder():
@@ -191,7 +202,9 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-6)
     opened = backbone.open(model_of(network, shape))
     assert opened.embed(images) == pytest.approx(expected, abs=1e-6)
-    assert opened.view(images).features == pytest.approx(backbone.encoder(network).view(images).features, abs=1e-6)
+    assert opened.view(images).features == pytest.approx(
+        backbone.encoder(network).view(images).features, abs=1e-6
+    )
 
 
 def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean():
@@ -205,7 +218,9 @@ def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean(
     expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
     assert network(inputs)[0].numpy() == pytest.approx(expected, abs=1e-4)
     assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-4)
-    assert backbone.open(model_of(network, (8, 8))).embed(images) == pytest.approx(expected, abs=1e-4)
+    assert backbone.open(model_of(network, (8, 8))).embed(images) == pytest.approx(
+        expected, abs=1e-4
+    )
 
 
 def test_an_opened_foreign_model_keeps_its_own_middle():

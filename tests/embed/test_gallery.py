@@ -23,7 +23,10 @@ class Counting:
 
     def _see(self, images):
         shades = images[:, 0, 0].astype(np.float32)
-        return Views(np.stack([shades, -shades], axis=1), np.stack([shades, shades**2, np.ones(len(shades))], axis=1))
+        return Views(
+            np.stack([shades, -shades], axis=1),
+            np.stack([shades, shades**2, np.ones(len(shades))], axis=1),
+        )
 
 
 def make_items(make_item, shades):
@@ -55,7 +58,9 @@ def test_an_image_is_embedded_once(make_item):
 def test_an_id_that_comes_again_is_another_image():
     gallery = Gallery(Counting())
     for position, shade in ((1, 7), (900, 8)):
-        assert shades_of(gallery.views([Item("again", position, np.full((8, 8), shade, np.uint8))])) == [shade]
+        assert shades_of(
+            gallery.views([Item("again", position, np.full((8, 8), shade, np.uint8))])
+        ) == [shade]
 
 
 def test_an_item_may_come_twice_in_one_look(make_item):
@@ -80,7 +85,9 @@ def test_memory_is_bounded_and_what_was_forgotten_is_looked_at_anew(make_item, m
     encoder = Counting()
     gallery = Gallery(encoder)
     for start in range(0, 100, 5):
-        assert shades_of(gallery.views(make_items(make_item, range(start, start + 5)))) == list(range(start, start + 5))
+        assert shades_of(gallery.views(make_items(make_item, range(start, start + 5)))) == list(
+            range(start, start + 5)
+        )
         assert len(gallery._seen) <= room
     assert encoder.looked == list(range(100))
     gallery.views(make_items(make_item, range(100 - room, 100)))

@@ -32,7 +32,9 @@ BATCHES = {
 def draw_batch(count, classes, repeats, seed, dtype):
     """Return unit vectors, some of them repeated, and labels, some of which may stand alone."""
     generator = torch.Generator().manual_seed(seed)
-    vectors = functional.normalize(torch.randn(count, 6, generator=generator, dtype=torch.float64), dim=1)
+    vectors = functional.normalize(
+        torch.randn(count, 6, generator=generator, dtype=torch.float64), dim=1
+    )
     if count > 1:
         for _ in range(repeats):
             source, target = torch.randperm(count, generator=generator)[:2]
@@ -43,7 +45,9 @@ def draw_batch(count, classes, repeats, seed, dtype):
 
 def written_out(vectors, labels, margin):
     """Return the mean hinge over all triplets of positive loss, from the (n, n, n) cube."""
-    distances = torch.linalg.vector_norm(vectors[:, None] - vectors[None, :], dim=2)  # its gradient at 0 is 0
+    distances = torch.linalg.vector_norm(
+        vectors[:, None] - vectors[None, :], dim=2
+    )  # its gradient at 0 is 0
     logs = (distances + 1).log()
     cube = logs[:, :, None] + margin - logs[:, None, :]  # anchor, positive, negative
     is_same = labels[:, None] == labels[None, :]
@@ -67,7 +71,9 @@ def gradient(loss, vectors):
 @example(count=1, classes=1, repeats=0, margin=1.0, seed=0, dtype=torch.float32)
 @example(count=8, classes=1, repeats=2, margin=1.0, seed=0, dtype=torch.float32)
 @example(count=14, classes=5, repeats=3, margin=1.0, seed=3, dtype=torch.float32)
-def test_the_fast_loss_equals_the_cube_in_value_and_gradient(count, classes, repeats, margin, seed, dtype):
+def test_the_fast_loss_equals_the_cube_in_value_and_gradient(
+    count, classes, repeats, margin, seed, dtype
+):
     vectors, labels = draw_batch(count, classes, repeats, seed, dtype)
     exact = vectors.detach().double().requires_grad_()
     loss, expected = fast(vectors, labels, margin), written_out(exact, labels, margin)
@@ -85,7 +91,9 @@ def test_the_fast_loss_equals_the_cube_on_a_full_batch(dtype):
     loss, expected = fast(vectors, labels, 1.0), written_out(exact, labels, 1.0)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
     slope, expected_slope = gradient(loss, vectors), gradient(expected, exact)
-    assert torch.linalg.vector_norm(slope - expected_slope) < 1e-5 * torch.linalg.vector_norm(expected_slope)
+    assert torch.linalg.vector_norm(slope - expected_slope) < 1e-5 * torch.linalg.vector_norm(
+        expected_slope
+    )
 
 
 @pytest.mark.parametrize("labels", [[2] * 6, [0, 1, 2, 3, 4, 5]])
@@ -99,15 +107,22 @@ def test_without_a_triplet_the_loss_is_zero_and_its_gradient_too(labels):
 def test_a_batch_of_one_repeated_image_has_finite_gradients():
     vectors = torch.tensor([[0.6, 0.8]] * 5, requires_grad=True)
     loss = fast(vectors, torch.tensor([0, 0, 1, 1, 2]), 1.0)
-    assert loss.item() == pytest.approx(1.0)  # every distance is 0, so every triplet costs the margin
+    assert loss.item() == pytest.approx(
+        1.0
+    )  # every distance is 0, so every triplet costs the margin
     assert (gradient(loss, vectors) == 0).all()
 
 
 @given(seed=st.integers(0, 1000), dtype=st.sampled_from([torch.float32, torch.float64]))
 def test_log_distances_are_what_a_loop_finds(seed, dtype):
     vectors = draw_batch(7, 2, 2, seed, dtype)[0].detach()
-    expected = [[np.log1p(np.linalg.norm(a - b)) for b in vectors.double().numpy()] for a in vectors.double().numpy()]
-    assert log_distance_matrix(vectors).numpy() == pytest.approx(np.array(expected), rel=1e-5, abs=1e-6)
+    expected = [
+        [np.log1p(np.linalg.norm(a - b)) for b in vectors.double().numpy()]
+        for a in vectors.double().numpy()
+    ]
+    assert log_distance_matrix(vectors).numpy() == pytest.approx(
+        np.array(expected), rel=1e-5, abs=1e-6
+    )
 
 
 def test_small_distances_survive_single_precision():
@@ -133,15 +148,22 @@ def list_triplets(mining, logs, labels, margin):
         elif isinstance(mining, Literal):
             positives = [min(positives, key=lambda p: logs[a, p])]
             negatives = [max(negatives, key=lambda m: logs[a, m])]
-        chosen += [(a, p, m) for p in positives for m in negatives if logs[a, p] + margin - logs[a, m] > 0]
+        chosen += [
+            (a, p, m) for p in positives for m in negatives if logs[a, p] + margin - logs[a, m] > 0
+        ]
     return chosen
 
 
 @pytest.mark.parametrize("mining", MININGS, ids=lambda mining: type(mining).__name__)
-@given(**{name: BATCHES[name] for name in ("count", "classes", "seed")}, margin=st.sampled_from([0.05, 0.2, 1.0]))
+@given(
+    **{name: BATCHES[name] for name in ("count", "classes", "seed")},
+    margin=st.sampled_from([0.05, 0.2, 1.0]),
+)
 @example(count=1, classes=1, seed=0, margin=1.0)
 @example(count=6, classes=1, seed=0, margin=1.0)
-def test_pairs_are_counted_as_a_loop_over_triplets_counts_them(mining, count, classes, seed, margin):
+def test_pairs_are_counted_as_a_loop_over_triplets_counts_them(
+    mining, count, classes, seed, margin
+):
     vectors, labels = draw_batch(count, classes, 0, seed, torch.float64)
     logs = log_distance_matrix(vectors.detach())
     pairs = mining.count(logs, labels, margin)
@@ -162,9 +184,13 @@ def test_pairs_are_counted_as_a_loop_over_triplets_counts_them(mining, count, cl
 def test_the_loss_of_chosen_triplets_is_their_mean_hinge(mining):
     vectors, labels = draw_batch(12, 3, 0, 4, torch.float64)
     logs = log_distance_matrix(vectors.detach())
-    hinges = [float(logs[a, p] + 0.3 - logs[a, m]) for a, p, m in list_triplets(mining, logs, labels, 0.3)]
+    hinges = [
+        float(logs[a, p] + 0.3 - logs[a, m]) for a, p, m in list_triplets(mining, logs, labels, 0.3)
+    ]
     assert len(hinges) > 2
-    assert float(triplet_loss(logs, mining.count(logs, labels, 0.3), 0.3)) == pytest.approx(np.mean(hinges))
+    assert float(triplet_loss(logs, mining.count(logs, labels, 0.3), 0.3)) == pytest.approx(
+        np.mean(hinges)
+    )
 
 
 def draw_logits(count, classes, seed):
@@ -194,14 +220,18 @@ def test_weighting_by_triplets_is_the_papers_overall_objective(mining, seed):
     )
     hinges = sum(float(logs[a, p] + margin - logs[a, n]) for a, p, n in triplets)
     loss = JointLoss(beta=beta, margin=margin, mining=mining, weighting=by_triplets)
-    assert loss(vectors, logits, labels).item() == pytest.approx(entropies / (3 * classes * m) + beta / m * hinges)
+    assert loss(vectors, logits, labels).item() == pytest.approx(
+        entropies / (3 * classes * m) + beta / m * hinges
+    )
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5])
 def test_weighing_evenly_is_the_plain_mean(beta):
     vectors, labels = draw_batch(10, 3, 0, 1, torch.float64)
     logits = draw_logits(10, 3, 1)
-    entropies = [cross_entropy(float(logits[i, c]), int(labels[i]) == c) for i in range(10) for c in range(3)]
+    entropies = [
+        cross_entropy(float(logits[i, c]), int(labels[i]) == c) for i in range(10) for c in range(3)
+    ]
     expected = np.mean(entropies) + beta * written_out(vectors, labels, 1.0).item()
     loss = JointLoss(beta=beta, margin=1.0, mining=AllPositive(), weighting=evenly)
     assert loss(vectors, logits, labels).item() == pytest.approx(expected)
@@ -211,7 +241,10 @@ def test_weighing_evenly_is_the_plain_mean(beta):
 def test_without_a_triplet_weighting_by_triplets_falls_back_to_the_plain_mean(labels):
     vectors, _ = draw_batch(5, 1, 0, 1, torch.float64)
     logits, labels = draw_logits(5, 5, 2), torch.tensor(labels)
-    both = [JointLoss(beta=0.5, margin=1.0, mining=AllPositive(), weighting=w) for w in (by_triplets, evenly)]
+    both = [
+        JointLoss(beta=0.5, margin=1.0, mining=AllPositive(), weighting=w)
+        for w in (by_triplets, evenly)
+    ]
     losses = [loss(vectors, logits, labels).item() for loss in both]
     assert losses[0] == pytest.approx(losses[1])
     assert losses[0] == pytest.approx(float(one_vs_rest_loss(logits, labels)))
@@ -221,7 +254,9 @@ def test_without_a_triplet_weighting_by_triplets_falls_back_to_the_plain_mean(la
 def test_the_joint_loss_sends_gradients_to_vectors_and_logits(weighting):
     vectors, labels = draw_batch(10, 3, 2, 1, torch.float32)
     logits = draw_logits(10, 3, 1).float().requires_grad_()
-    loss = JointLoss(beta=0.5, margin=1.0, mining=AllPositive(), weighting=weighting)(vectors, logits, labels)
+    loss = JointLoss(beta=0.5, margin=1.0, mining=AllPositive(), weighting=weighting)(
+        vectors, logits, labels
+    )
     for slope in torch.autograd.grad(loss, [vectors, logits]):
         assert torch.isfinite(slope).all()
         assert slope.abs().sum() > 0

@@ -29,15 +29,24 @@ def draw_inputs(shape, count=5, seed=0):
 @pytest.mark.parametrize(("kernel", "batch_norm"), [(5, False), (3, True)])
 @pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
 @pytest.mark.parametrize("shape", [(8, 8), (8, 8, 3), (9, 13), (28, 28), (32, 20, 3), (8, 31)])
-def test_any_image_from_eight_pixels_up_becomes_a_vector_of_unit_length(shape, conv_layers, kernel, batch_norm):
-    vectors = make_body(shape, conv_layers, kernel=kernel, batch_norm=batch_norm)(draw_inputs(shape))
+def test_any_image_from_eight_pixels_up_becomes_a_vector_of_unit_length(
+    shape, conv_layers, kernel, batch_norm
+):
+    vectors = make_body(shape, conv_layers, kernel=kernel, batch_norm=batch_norm)(
+        draw_inputs(shape)
+    )
     assert vectors.shape == (5, 7)
     assert np.linalg.norm(vectors.detach().numpy(), axis=1) == pytest.approx(np.ones(5), abs=1e-5)
 
 
-@pytest.mark.parametrize(("shape", "conv_layers"), [((8, 8), 4), ((15, 64), 4), ((9, 8, 3), 4), ((31, 31), 5)])
+@pytest.mark.parametrize(
+    ("shape", "conv_layers"), [((8, 8), 4), ((15, 64), 4), ((9, 8, 3), 4), ((31, 31), 5)]
+)
 def test_layers_that_would_leave_no_pixel_are_refused(shape, conv_layers):
-    with pytest.raises(SettingsError, match=f"{conv_layers} conv layers leave no pixel .* at most {conv_layers - 1}"):
+    with pytest.raises(
+        SettingsError,
+        match=f"{conv_layers} conv layers leave no pixel .* at most {conv_layers - 1}",
+    ):
         make_body(shape, conv_layers)
 
 
@@ -53,7 +62,9 @@ def written_out(body, inputs, conv_layers, kernel):
     for layer in range(conv_layers):
         filters, bias = weights[2 * layer], weights[2 * layer + 1]
         assert filters.shape == (3 * 2**layer, maps.shape[1], kernel, kernel)
-        maps = functional.conv2d(functional.pad(maps, (pad, pad, pad, pad)), filters, bias, stride=1)
+        maps = functional.conv2d(
+            functional.pad(maps, (pad, pad, pad, pad)), filters, bias, stride=1
+        )
         maps = functional.max_pool2d(functional.relu(maps), kernel_size=2, stride=2)
     hidden_weight, hidden_bias, weight, bias = weights[2 * conv_layers :]
     hidden = (maps.flatten(1) @ hidden_weight.T + hidden_bias).clamp(min=0)
@@ -81,19 +92,24 @@ def test_features_are_the_maps_averaged_over_a_grid_of_at_most_four_by_four(shap
     _, channels, height, width = maps.shape
     rows, columns = min(4, height), min(4, width)
     cells = [
-        maps[:, c, top * height // rows : -(-(top + 1) * height // rows), left * width // columns :][
-            :, :, : -(-(left + 1) * width // columns) - left * width // columns
-        ]
+        maps[
+            :, c, top * height // rows : -(-(top + 1) * height // rows), left * width // columns :
+        ][:, :, : -(-(left + 1) * width // columns) - left * width // columns]
         for c in range(channels)
         for top in range(rows)
         for left in range(columns)
     ]
-    assert torch.allclose(features, torch.stack([cell.mean(dim=(1, 2)) for cell in cells], dim=1), atol=1e-5)
+    assert torch.allclose(
+        features, torch.stack([cell.mean(dim=(1, 2)) for cell in cells], dim=1), atol=1e-5
+    )
 
 
 def normalised(values, axes):
     """Return what batch normalisation makes of values in its first batch."""
-    middle, spread = values.mean(dim=axes, keepdim=True), values.var(dim=axes, keepdim=True, unbiased=False)
+    middle, spread = (
+        values.mean(dim=axes, keepdim=True),
+        values.var(dim=axes, keepdim=True, unbiased=False),
+    )
     return (values - middle) / (spread + 1e-5).sqrt()
 
 
@@ -142,7 +158,9 @@ def test_a_foreign_encoders_features_are_its_own_vectors():
 
 
 def test_the_mean_of_a_foreign_encoder_is_part_of_the_arrays_and_is_taken_over():
-    old, new = (OpenWorldNetwork(CentredBody(torch.full((3,), mean)), [1, 2]) for mean in (0.25, 0.75))
+    old, new = (
+        OpenWorldNetwork(CentredBody(torch.full((3,), mean)), [1, 2]) for mean in (0.25, 0.75)
+    )
     new.continue_from(old.arrays(), [1, 2])
     inputs = torch.rand(4, 3, generator=torch.Generator().manual_seed(0))
     assert torch.equal(new(inputs)[1], old(inputs)[1])
@@ -152,14 +170,18 @@ def test_logits_are_the_weights_times_the_vector_plus_the_bias():
     with seeded(1):
         layer = OneVsRest(6, 4, scale=10.0)
         torch.nn.init.normal_(layer.bias)
-    vectors = functional.normalize(torch.randn(9, 6, generator=torch.Generator().manual_seed(0)), dim=1)
+    vectors = functional.normalize(
+        torch.randn(9, 6, generator=torch.Generator().manual_seed(0)), dim=1
+    )
     weights, bias = layer.weights().detach().numpy(), layer.bias.detach().numpy()
     expected = [[sum(w * v for w, v in zip(row, vector, strict=True)) + b for row, b in zip(weights, bias, strict=True)]
                 for vector in vectors.numpy()]  # fmt: skip
     assert layer(vectors).detach().numpy() == pytest.approx(np.array(expected), abs=1e-5)
 
 
-@pytest.mark.parametrize(("scale", "is_above"), [(10.0, True), (9.3, True), (9.1, False), (5.0, False)])
+@pytest.mark.parametrize(
+    ("scale", "is_above"), [(10.0, True), (9.3, True), (9.1, False), (5.0, False)]
+)
 def test_a_scale_above_9_lets_probabilities_pass_the_store_score(scale, is_above):
     with seeded(0):
         layer = OneVsRest(6, 3, scale)
@@ -174,7 +196,13 @@ def test_a_scale_above_9_lets_probabilities_pass_the_store_score(scale, is_above
 def make_network(class_ids, seed, *, batch_norm=False):
     with seeded(seed):
         body = ConvBody(
-            (8, 8), conv_layers=1, channels=2, kernel=3, batch_norm=batch_norm, hidden_units=5, embedding_size=4
+            (8, 8),
+            conv_layers=1,
+            channels=2,
+            kernel=3,
+            batch_norm=batch_norm,
+            hidden_units=5,
+            embedding_size=4,
         )
         network = OpenWorldNetwork(body, class_ids)
         torch.nn.init.normal_(network.one_vs_rest.bias)
@@ -196,7 +224,11 @@ def test_growing_keeps_each_old_class_by_its_id_whatever_its_place():
 
 
 def test_growing_from_nothing_in_common_keeps_the_body_only():
-    old, new, fresh = make_network([1, 2], seed=0), make_network([5, 6, 7], seed=1), make_network([5, 6, 7], seed=1)
+    old, new, fresh = (
+        make_network([1, 2], seed=0),
+        make_network([5, 6, 7], seed=1),
+        make_network([5, 6, 7], seed=1),
+    )
     new.continue_from(old.arrays(), old.class_ids)
     assert torch.equal(new.body.hidden.weight, old.body.hidden.weight)
     assert torch.equal(new.one_vs_rest.directions, fresh.one_vs_rest.directions)
@@ -236,7 +268,9 @@ def test_an_imprinted_class_begins_where_its_images_lie_on_the_average(batch_nor
     network.eval()
     with torch.no_grad():
         mean = sum(network.body(one[None])[0] for one in inputs) / len(inputs)
-    assert after["one_vs_rest.directions"][1] == pytest.approx((mean / mean.norm()).numpy(), abs=1e-5)
+    assert after["one_vs_rest.directions"][1] == pytest.approx(
+        (mean / mean.norm()).numpy(), abs=1e-5
+    )
     before["one_vs_rest.directions"][1] = after["one_vs_rest.directions"][1]
     assert all((before[name] == after[name]).all() for name in before)  # nothing else has moved
 

@@ -18,7 +18,13 @@ CPU = torch.device("cpu")
 def make_network(labels, *, seed=0, batch_norm=False):
     with seeded(seed):
         body = ConvBody(
-            (8, 8), conv_layers=1, channels=8, kernel=5, batch_norm=batch_norm, hidden_units=32, embedding_size=16
+            (8, 8),
+            conv_layers=1,
+            channels=8,
+            kernel=5,
+            batch_norm=batch_norm,
+            hidden_units=32,
+            embedding_size=16,
         )
         return OpenWorldNetwork(body, np.unique(labels).tolist())
 
@@ -27,22 +33,33 @@ def unchanged(inputs, rng):
     return inputs
 
 
-def make_network_trainer(*, epochs=1, batches=None, weighting=evenly, augment=unchanged, learning_rate=3e-3):
+def make_network_trainer(
+    *, epochs=1, batches=None, weighting=evenly, augment=unchanged, learning_rate=3e-3
+):
     loss = JointLoss(beta=0.05, margin=1.0, mining=AllPositive(), weighting=weighting)
-    return NetworkTrainer(loss, batches or Balanced(32), augment, epochs=epochs, learning_rate=learning_rate)
+    return NetworkTrainer(
+        loss, batches or Balanced(32), augment, epochs=epochs, learning_rate=learning_rate
+    )
 
 
 def train(images, labels, *, seed=0, steps=0, progress=None, batch_norm=False, **options):
     network = make_network(labels, seed=seed, batch_norm=batch_norm)
     make_network_trainer(**options).fit(
-        network, to_inputs(images, CPU), labels, rng=np.random.default_rng(seed), steps=steps, progress=progress
+        network,
+        to_inputs(images, CPU),
+        labels,
+        rng=np.random.default_rng(seed),
+        steps=steps,
+        progress=progress,
     )
     return network
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(some_digits):
     images, labels = some_digits
-    first, second, other = (train(images[:150], labels[:150], seed=seed).arrays() for seed in (3, 3, 4))
+    first, second, other = (
+        train(images[:150], labels[:150], seed=seed).arrays() for seed in (3, 3, 4)
+    )
     assert all((first[name] == second[name]).all() for name in first)
     assert not (first["body.hidden.weight"] == other["body.hidden.weight"]).all()
 
@@ -119,7 +136,13 @@ def test_a_network_is_trained_for_exactly_so_many_batches(some_digits, steps):
 def test_without_steps_every_image_is_learned_from_once_an_epoch(some_digits, epochs, count):
     images, labels = some_digits[0][:count], some_digits[1][:count]
     batches, told = Counted(32), []
-    train(images, labels, epochs=epochs, batches=batches, progress=lambda *values: told.append(values[:2]))
+    train(
+        images,
+        labels,
+        epochs=epochs,
+        batches=batches,
+        progress=lambda *values: told.append(values[:2]),
+    )
     assert told == [(epoch, epochs) for epoch in range(1, epochs + 1)]
     assert batches.count == epochs * len(list(Plain(32).epoch(labels, np.random.default_rng(0))))
 
@@ -146,7 +169,11 @@ def test_a_batch_is_changed_before_it_is_learned_from_and_the_inputs_stay(some_d
     images, labels = some_digits[0][:64], some_digits[1][:64]
     plain, dark, same = (
         train(images, labels, augment=augment).arrays()
-        for augment in (unchanged, lambda inputs, rng: inputs * 0.1, lambda inputs, rng: inputs.clone())
+        for augment in (
+            unchanged,
+            lambda inputs, rng: inputs * 0.1,
+            lambda inputs, rng: inputs.clone(),
+        )
     )
     assert not np.allclose(plain["body.hidden.weight"], dark["body.hidden.weight"])
     assert all((plain[name] == same[name]).all() for name in plain)
@@ -159,7 +186,9 @@ def test_a_batch_is_changed_before_it_is_learned_from_and_the_inputs_stay(some_d
 
 def test_the_same_seed_moves_images_the_same_way(some_digits):
     images, labels = some_digits[0][:100], some_digits[1][:100]
-    first, second = (train(images, labels, augment=Augment(2), batch_norm=True).arrays() for _ in range(2))
+    first, second = (
+        train(images, labels, augment=Augment(2), batch_norm=True).arrays() for _ in range(2)
+    )
     assert all((first[name] == second[name]).all() for name in first)
 
 

@@ -25,7 +25,18 @@ from csim.sources.arrival import Decoded
 NAMES = dict(
     zip(
         "0123456789",
-        ["grey heron", "..", "a/b", "a_b", "=1+1", "CON", "Grey Heron", "鷺" * 150, 'say "hi", ok', "images.csv"],
+        [
+            "grey heron",
+            "..",
+            "a/b",
+            "a_b",
+            "=1+1",
+            "CON",
+            "Grey Heron",
+            "鷺" * 150,
+            'say "hi", ok',
+            "images.csv",
+        ],
         strict=True,
     )
 )
@@ -60,13 +71,18 @@ def _home():
 @functools.cache
 def fresh():
     """Return a folder that has seen no image of a stream; read-only."""
-    root, images = Path(_home().name) / "fresh", np.asarray(digit_stream().warm_up, np.uint8)[:_KNOWN]
+    root, images = (
+        Path(_home().name) / "fresh",
+        np.asarray(digit_stream().warm_up, np.uint8)[:_KNOWN],
+    )
     names = [NAMES[digit] for digit in digit_stream().warm_up_names[:_KNOWN]]
     labelled = [
         Decoded(f"labelled/{name}/{place}.png", image, picture(image))
         for place, (name, image) in enumerate(zip(names, images, strict=True))
     ]
-    settings = Settings.from_dict(SETTINGS.to_dict() | {"update_labels": 8})  # one training is enough here
+    settings = Settings.from_dict(
+        SETTINGS.to_dict() | {"update_labels": 8}
+    )  # one training is enough here
     make(root, Config(settings, images.shape[1:], retrain_lag=30), labelled, names)
     return root
 
@@ -91,7 +107,15 @@ def lived():
     with Reader(root) as reader:
         asked = reader.questions()
     answers = [Named(question.id, truth(question.representative)) for question in asked[:-3]]
-    send(root, [*answers, Skip(asked[-3].id), Undo(answers[0].question_id), Correct(answers[1].question_id, "@crane")])
+    send(
+        root,
+        [
+            *answers,
+            Skip(asked[-3].id),
+            Undo(answers[0].question_id),
+            Correct(answers[1].question_id, "@crane"),
+        ],
+    )
     with Stream(root) as stream:
         stream.take(images[_FIRST:])
         stream.finish()

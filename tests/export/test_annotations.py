@@ -12,11 +12,21 @@ from csim.records import Named, Skip
 
 
 def chosen(*names):
-    return {"from_name": "class", "to_name": "image", "type": "choices", "value": {"choices": list(names)}}
+    return {
+        "from_name": "class",
+        "to_name": "image",
+        "type": "choices",
+        "value": {"choices": list(names)},
+    }
 
 
 def typed(*names):
-    return {"from_name": "new", "to_name": "image", "type": "textarea", "value": {"text": list(names)}}
+    return {
+        "from_name": "new",
+        "to_name": "image",
+        "type": "textarea",
+        "value": {"text": list(names)},
+    }
 
 
 def annotation(*results, at=None, cancelled=False):
@@ -25,7 +35,12 @@ def annotation(*results, at=None, cancelled=False):
 
 
 def task(*annotations, question=3):
-    return {"id": 7, "data": {"image": "data:,", "question": question}, "annotations": list(annotations), "drafts": []}
+    return {
+        "id": 7,
+        "data": {"image": "data:,", "question": question},
+        "annotations": list(annotations),
+        "drafts": [],
+    }
 
 
 def read(*tasks):
@@ -36,12 +51,17 @@ def test_an_export_that_label_studio_wrote_is_read():
     """The file is Label Studio's own, version 1.23.2, of tasks of ours; only the pictures were taken out."""
     text = (Path(__file__).parent / "label_studio_1.23.2.json").read_text("utf-8")
     names = {14: "..", 15: "$image", 16: "new bird 鷺", 18: "second"}
-    assert read_annotations(text) == [Skip(17) if q == 17 else Named(q, names[q]) for q in range(14, 19)]
+    assert read_annotations(text) == [
+        Skip(17) if q == 17 else Named(q, names[q]) for q in range(14, 19)
+    ]
     assert len(json.loads(text)) == 6  # nobody has worked on the last
 
 
 def test_a_chosen_class_is_a_name_and_a_skipped_task_a_skip():
-    tasks = [task(annotation(chosen("heron")), question=1), task(annotation(cancelled=True), question=2)]
+    tasks = [
+        task(annotation(chosen("heron")), question=1),
+        task(annotation(cancelled=True), question=2),
+    ]
     assert read(*tasks) == [Named(1, "heron"), Skip(2)]
 
 
@@ -56,7 +76,12 @@ def test_a_typed_name_goes_before_a_chosen_one():
 
 
 def test_other_controls_of_a_project_are_passed_over():
-    comment = {"from_name": "comment", "to_name": "image", "type": "textarea", "value": {"text": ["blurred"]}}
+    comment = {
+        "from_name": "comment",
+        "to_name": "image",
+        "type": "textarea",
+        "value": {"text": ["blurred"]},
+    }
     assert read(task(annotation(comment, chosen("heron")))) == [Named(3, "heron")]
 
 
@@ -65,7 +90,9 @@ def test_the_latest_annotation_counts_wherever_it_stands(order):
     given = [
         annotation(chosen("first"), at="2026-11-16T09:30:00Z"),
         annotation(chosen("second"), at="2026-11-16T09:30:00.500000Z"),
-        annotation(chosen("third"), at="2026-11-16T10:00:00+01:00"),  # half an hour before the first
+        annotation(
+            chosen("third"), at="2026-11-16T10:00:00+01:00"
+        ),  # half an hour before the first
         annotation(chosen("untimed")),
         annotation(at="2026-11-17T00:00:00Z", cancelled=True),
     ]
@@ -73,15 +100,22 @@ def test_the_latest_annotation_counts_wherever_it_stands(order):
 
 
 def test_a_later_change_of_an_annotation_makes_it_the_latest():
-    changed = annotation(chosen("heron"), at="2026-11-16T09:00:00Z") | {"updated_at": "2026-11-16T12:00:00Z"}
-    assert read(task(changed, annotation(chosen("crane"), at="2026-11-16T10:00:00Z"))) == [Named(3, "heron")]
+    changed = annotation(chosen("heron"), at="2026-11-16T09:00:00Z") | {
+        "updated_at": "2026-11-16T12:00:00Z"
+    }
+    assert read(task(changed, annotation(chosen("crane"), at="2026-11-16T10:00:00Z"))) == [
+        Named(3, "heron")
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         ({}, "a list of tasks, got dict"),
-        ([{"image": "data:,", "question": 3, "class": "heron", "id": 7}], "task 1: .*not as JSON-MIN"),
+        (
+            [{"image": "data:,", "question": 3, "class": "heron", "id": 7}],
+            "task 1: .*not as JSON-MIN",
+        ),
         ([task(), {"data": {"question": 3}}], "task 2: .*list of annotations"),
         ([3], "task 1: .*data and annotations"),
         ([{"data": {"image": "x"}, "annotations": []}], "task 1: its data must name a question"),
@@ -110,7 +144,16 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["data", "annotations", "question", "result", "value", "choices", "from_name", "updated_at"]
+                [
+                    "data",
+                    "annotations",
+                    "question",
+                    "result",
+                    "value",
+                    "choices",
+                    "from_name",
+                    "updated_at",
+                ]
             ),
             inner,
             max_size=4,
@@ -119,7 +162,13 @@ JSON = st.recursive(
 )
 
 
-@given(st.lists(JSON | st.builds(lambda given: task(given), JSON) | st.builds(lambda r: task(annotation(r)), JSON)))
+@given(
+    st.lists(
+        JSON
+        | st.builds(lambda given: task(given), JSON)
+        | st.builds(lambda r: task(annotation(r)), JSON)
+    )
+)
 def test_whatever_the_json_says_it_is_read_or_refused(content):
     with contextlib.suppress(InputError):
         assert isinstance(read_annotations(json.dumps(content)), list)

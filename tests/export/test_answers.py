@@ -44,11 +44,23 @@ def test_json_lines_say_all_that_a_person_can_say(tmp_path):
         Correct(7, "鷺"),
     ]
     assert read_answers(write(tmp_path, "a.jsonl", content)) == expected
-    assert read_answers(write(tmp_path, "A.JSONL", "\ufeff" + content.replace("\n", "\r\n\r\n") + "\r\n")) == expected
+    assert (
+        read_answers(
+            write(tmp_path, "A.JSONL", "\ufeff" + content.replace("\n", "\r\n\r\n") + "\r\n")
+        )
+        == expected
+    )
 
 
 def test_what_the_label_command_lists_can_be_filled_in_and_given_back(tmp_path):
-    line = {"question": 3, "position": 9, "representative": "a", "members": ["a"], "guesses": [], "name": "heron"}
+    line = {
+        "question": 3,
+        "position": 9,
+        "representative": "a",
+        "members": ["a"],
+        "guesses": [],
+        "name": "heron",
+    }
     assert read_answers(write(tmp_path, "a.jsonl", json.dumps(line))) == [Named(3, "heron")]
 
 
@@ -142,11 +154,19 @@ def test_a_file_that_is_too_large_is_refused_by_its_size(tmp_path):
 
 
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
-    refuse(tmp_path, "a.csv", "question,name\n1,héron\n".encode("latin-1"), "must be UTF-8 text, byte 17")
+    refuse(
+        tmp_path,
+        "a.csv",
+        "question,name\n1,héron\n".encode("latin-1"),
+        "must be UTF-8 text, byte 17",
+    )
     refuse(tmp_path, "a.jsonl", '{"question": 1}'.encode("utf-16"), "must be UTF-8")
 
 
-@given(st.binary(max_size=200) | st.text().map(str.encode), st.sampled_from([".csv", ".jsonl", ".json"]))
+@given(
+    st.binary(max_size=200) | st.text().map(str.encode),
+    st.sampled_from([".csv", ".jsonl", ".json"]),
+)
 def test_whatever_a_file_holds_it_is_read_or_refused(tmp_path_factory, content, ending):
     path = tmp_path_factory.getbasetemp() / f"any{ending}"
     path.write_bytes(content)

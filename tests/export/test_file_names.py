@@ -31,7 +31,11 @@ def test_a_safe_name_is_one_part_of_a_path_on_every_system(text):
     assert not name.endswith((".", " "))
     assert len(name.encode()) <= 201
     assert name.isprintable()
-    assert not os.path.isreserved(name) if hasattr(os.path, "isreserved") else not PureWindowsPath(name).is_reserved()
+    assert (
+        not os.path.isreserved(name)
+        if hasattr(os.path, "isreserved")
+        else not PureWindowsPath(name).is_reserved()
+    )
 
 
 @given(TEXT)
@@ -39,7 +43,9 @@ def test_a_safe_name_is_safe_as_it_is(text):
     assert safe_name(safe_name(text)) == safe_name(text)
 
 
-@pytest.mark.parametrize("text", ["grey heron", "17", "鷺", "café", "a~b", "50% wool", "-x", "=1+1", "it's", "a.b"])
+@pytest.mark.parametrize(
+    "text", ["grey heron", "17", "鷺", "café", "a~b", "50% wool", "-x", "=1+1", "it's", "a.b"]
+)
 def test_an_ordinary_name_stays(text):
     assert safe_name(text) == text
 
@@ -61,9 +67,16 @@ def test_folders_are_different_even_where_capitals_do_not_count(names):
 def test_a_name_that_is_safe_and_like_no_other_is_its_folder(names):
     found = folder_names(names)
     for name in names:
-        if safe_name(name) == name and sum(name.casefold() == other.casefold() for other in names) == 1:
+        if (
+            safe_name(name) == name
+            and sum(name.casefold() == other.casefold() for other in names) == 1
+        ):
             assert found[name] == name
 
 
 def test_the_order_of_what_must_be_changed_decides_and_nothing_else():
-    assert folder_names(["a/b", "a_b"]) == folder_names(["a_b", "a/b"]) == {"a_b": "a_b", "a/b": "a_b~2"}
+    assert (
+        folder_names(["a/b", "a_b"])
+        == folder_names(["a_b", "a/b"])
+        == {"a_b": "a_b", "a/b": "a_b~2"}
+    )

@@ -36,13 +36,19 @@ def test_what_a_person_named_is_copied_byte_for_byte(reader, tmp_path):
     copied = write_images(reader, tmp_path / "out")
     told = {item.id: item for item in reader.items() if item.is_told}
     rows = table(tmp_path / "out")
-    assert copied == Copied(images=len(told), classes=len({item.name for item in told.values()}), gone=0, unnamed=0)
+    assert copied == Copied(
+        images=len(told), classes=len({item.name for item in told.values()}), gone=0, unnamed=0
+    )
     assert Counter(row["item"] for row in rows) == Counter(told.keys())
     assert {row["file"] for row in rows} == set(files(tmp_path / "out"))
     for row in rows:
         item = told[row["item"]]
         assert (tmp_path / "out" / row["file"]).read_bytes() == reader.picture(item.place)
-        assert (row["class"], row["decided_by"], int(row["position"])) == (item.name, "told", max(item.place, 0))
+        assert (row["class"], row["decided_by"], int(row["position"])) == (
+            item.name,
+            "told",
+            max(item.place, 0),
+        )
 
 
 def test_all_copies_every_image_that_has_a_class_and_a_picture(folder, tmp_path):
@@ -50,11 +56,15 @@ def test_all_copies_every_image_that_has_a_class_and_a_picture(folder, tmp_path)
     with Reader(folder) as reader:
         copied = write_images(reader, tmp_path / "out", every=True)
         rows = list(labels(reader, warm_up=True))
-    named = {row["item"]: (row["class"], row["decided_by"]) for row in rows if row["class"] is not None}
+    named = {
+        row["item"]: (row["class"], row["decided_by"]) for row in rows if row["class"] is not None
+    }
     assert copied.images == len(named)
     assert (copied.gone, copied.unnamed) == (0, len(rows) - len(named))
     assert copied.unnamed > 0
-    assert {row["item"]: (row["class"], row["decided_by"]) for row in table(tmp_path / "out")} == named
+    assert {
+        row["item"]: (row["class"], row["decided_by"]) for row in table(tmp_path / "out")
+    } == named
 
 
 def test_every_ending_is_that_of_the_format(reader, tmp_path):
@@ -91,7 +101,11 @@ def test_ids_that_read_alike_keep_a_file_each(folder, tmp_path):
     change(folder, "UPDATE items SET class_id = 0")
     with Reader(folder) as reader:
         write_images(reader, tmp_path / "out", every=True)
-    alike = [row for row in table(tmp_path / "out") if row["item"] in ("a/b.png", "a_b.png", "a_b", "a\\b", "a\nb")]
+    alike = [
+        row
+        for row in table(tmp_path / "out")
+        if row["item"] in ("a/b.png", "a_b.png", "a_b", "a\\b", "a\nb")
+    ]
     assert len({row["file"] for row in alike}) == len(alike) == 5
     assert {Path(row["file"]).name.split("~")[0].split(".")[0] for row in alike} == {"a_b"}
 
@@ -109,7 +123,9 @@ def test_an_id_that_is_a_file_name_is_the_files_name(folder, tmp_path):
 def test_the_folder_holds_a_folder_per_class_and_nothing_else(reader, tmp_path):
     write_images(reader, tmp_path / "out", every=True)
     assert all(entry.is_dir() for entry in (tmp_path / "out").iterdir())
-    assert len(os.listdir(tmp_path / "out")) == len({row["class"] for row in table(tmp_path / "out")})
+    assert len(os.listdir(tmp_path / "out")) == len(
+        {row["class"] for row in table(tmp_path / "out")}
+    )
 
 
 def test_classes_that_read_alike_keep_a_folder_each(folder, tmp_path):
@@ -128,10 +144,15 @@ def test_csim_itself_reads_it_back_with_the_same_names(folder, tmp_path):
     with Reader(folder) as reader:
         write_images(reader, tmp_path / "out")
         told = [item for item in reader.items() if item.is_told]
-        kept = [np.asarray(Image.open(io.BytesIO(reader.picture(item.place))).convert("RGB")) for item in told]
+        kept = [
+            np.asarray(Image.open(io.BytesIO(reader.picture(item.place))).convert("RGB"))
+            for item in told
+        ]
     images, names = read_labelled(tmp_path / "out")
     pairs = Counter((name, image.tobytes()) for name, image in zip(names, images, strict=True))
-    assert pairs == Counter((item.name, image.tobytes()) for item, image in zip(told, kept, strict=True))
+    assert pairs == Counter(
+        (item.name, image.tobytes()) for item, image in zip(told, kept, strict=True)
+    )
 
 
 def test_pictures_that_are_gone_are_counted(folder, tmp_path):

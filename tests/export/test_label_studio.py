@@ -66,7 +66,9 @@ def test_predictions_fit_the_labelling_config(reader, tmp_path):
             if (value := tag.get("value")) is not None:
                 assert value[0] == "$"
                 assert value[1:] in task["data"]
-        for result in (result for prediction in task["predictions"] for result in prediction["result"]):
+        for result in (
+            result for prediction in task["predictions"] for result in prediction["result"]
+        ):
             assert controls[result["from_name"]].tag.lower() == result["type"]
             assert controls[result["from_name"]].get("toName") == result["to_name"]
             assert result["to_name"] in images
@@ -76,13 +78,17 @@ def test_the_docs_show_the_config_as_it_is():
     assert f"```xml\n{labelling_config()}```" in DOCS.read_text("utf-8")
 
 
-def test_all_gives_a_task_per_image_and_names_a_question_only_where_it_stands_for_one(reader, tmp_path):
+def test_all_gives_a_task_per_image_and_names_a_question_only_where_it_stands_for_one(
+    reader, tmp_path
+):
     tasks, written = tasks_of(reader, tmp_path / "tasks.json", every=True)
     items = list(reader.items())
     assert [task["data"]["item"] for task in tasks] == [item.id for item in items]
     assert written.gone == 0
     opened = {question.representative: question.id for question in reader.questions()}
-    assert [task["data"]["question"] for task in tasks] == [opened.get(item.place) for item in items]
+    assert [task["data"]["question"] for task in tasks] == [
+        opened.get(item.place) for item in items
+    ]
     versions = set()
     for task, item in zip(tasks, items, strict=True):
         names = [prediction["result"][0]["value"]["choices"] for prediction in task["predictions"]]
@@ -119,8 +125,18 @@ def test_what_people_answer_there_comes_back_and_is_taken(folder, tmp_path):
     expected = []
     for number, (task, question) in enumerate(zip(tasks, questions, strict=True)):
         name = truth(question.representative)
-        told = {"from_name": "class", "to_name": "image", "type": "choices", "value": {"choices": [name]}}
-        typed = {"from_name": "new", "to_name": "image", "type": "textarea", "value": {"text": [name]}}
+        told = {
+            "from_name": "class",
+            "to_name": "image",
+            "type": "choices",
+            "value": {"choices": [name]},
+        }
+        typed = {
+            "from_name": "new",
+            "to_name": "image",
+            "type": "textarea",
+            "value": {"text": [name]},
+        }
         task["annotations"] = [{"result": [told if number % 2 else typed], "was_cancelled": False}]
         expected.append(Named(question.id, name))
     (tmp_path / "export.json").write_text(json.dumps(tasks))

@@ -21,8 +21,12 @@ def read_csv(path):
 def test_csv_and_json_lines_hold_the_same_rows(reader, tmp_path):
     assert write_labels(reader, tmp_path / "labels.csv") == 230
     assert write_labels(reader, tmp_path / "labels.jsonl") == 230
-    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text("utf-8").split("\n")[:-1]]
-    texts = [{key: "" if value is None else str(value) for key, value in line.items()} for line in lines]
+    lines = [
+        json.loads(line) for line in (tmp_path / "labels.jsonl").read_text("utf-8").split("\n")[:-1]
+    ]
+    texts = [
+        {key: "" if value is None else str(value) for key, value in line.items()} for line in lines
+    ]
     assert read_csv(tmp_path / "labels.csv") == texts
     assert [tuple(line) for line in lines] == [FIELDS] * 230
     assert [line["position"] for line in lines] == list(range(1, 231))
@@ -49,7 +53,9 @@ def test_who_decided_is_what_the_events_tell(reader):
         if isinstance(event, Labelled) and event.is_told:
             told[event.item_id] = event.question_id
         elif isinstance(event, Undone):
-            told = {item: question for item, question in told.items() if question != event.question_id}
+            told = {
+                item: question for item, question in told.items() if question != event.question_id
+            }
     rows = list(labels(reader))
     assert {row["item"]: row["question"] for row in rows if row["decided_by"] == "told"} == told
     assert {row["decided_by"] for row in rows} >= {"told", "answer", "model"}

@@ -63,7 +63,9 @@ def check_labels(reader, out):
 
 def check_predictions(reader, out):
     write_predictions(reader, out / "predictions.jsonl")
-    lines = [json.loads(line) for line in (out / "predictions.jsonl").read_text("utf-8").split("\n")[:-1]]
+    lines = [
+        json.loads(line) for line in (out / "predictions.jsonl").read_text("utf-8").split("\n")[:-1]
+    ]
     arrived = [line["position"] for line in lines if line["decision"] in ("accepted", "rejected")]
     assert arrived == list(range(1, len(arrived) + 1))
     known = {line["item"] for line in lines if line["decision"] in ("accepted", "rejected")}
@@ -75,7 +77,9 @@ def check_images(reader, out):
     rows = read_csv(out / "images.csv")
     assert len(rows) == copied.images
     assert all((out / "images" / row["file"]).stat().st_size for row in rows)
-    assert {Path(row["file"]).suffix for row in rows} <= {f".{kind.lower()}".replace("jpeg", "jpg") for kind in FORMATS}
+    assert {Path(row["file"]).suffix for row in rows} <= {
+        f".{kind.lower()}".replace("jpeg", "jpg") for kind in FORMATS
+    }
 
 
 def check_tasks(reader, out):
@@ -84,7 +88,9 @@ def check_tasks(reader, out):
     assert len(tasks) == written.tasks
     for task in tasks:
         names = {choice["value"] for choice in task["data"]["classes"]}
-        assert {name for p in task["predictions"] for name in p["result"][0]["value"]["choices"]} <= names
+        assert {
+            name for p in task["predictions"] for name in p["result"][0]["value"]["choices"]
+        } <= names
 
 
 def check_model(reader, out):
@@ -96,7 +102,10 @@ def check_model(reader, out):
 def test_every_export_is_whole_while_a_stream_runs(fresh, tmp_path):
     folder = tmp_path / "stream"
     shutil.copytree(fresh, folder)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+        "OMP_NUM_THREADS": "1",
+    }
     command = [sys.executable, "-c", ENGINE, str(folder)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as engine:
         assert engine.stdout.readline() == "begun\n"

@@ -29,7 +29,12 @@ DOCS = Path(__file__).parents[2] / "docs/export.md"
 def exported(folder, path, **options):
     with Reader(folder) as reader:
         card = write_model(reader, path, **options)
-    assert json.loads(path.with_name(f"{path.name}.json").read_text("utf-8"), parse_constant=pytest.fail) == card
+    assert (
+        json.loads(
+            path.with_name(f"{path.name}.json").read_text("utf-8"), parse_constant=pytest.fail
+        )
+        == card
+    )
     return card, load_file(path.with_name(f"{path.name}.safetensors"))
 
 
@@ -37,7 +42,9 @@ def engine_of(folder):
     """Return an engine as the folder's newest snapshot has it."""
     layout = Layout(folder)
     with Reader(folder) as reader:
-        step, version = reader.rows("SELECT step, model FROM snapshots ORDER BY step DESC LIMIT 1")[0]
+        step, version = reader.rows("SELECT step, model FROM snapshots ORDER BY step DESC LIMIT 1")[
+            0
+        ]
         engine = build(reader.config.settings).engine
     state = checkpoint.read(layout.snapshot(step))
     checkpoint.restore_engine(engine, state | {"model": checkpoint.read(layout.model(version))})
@@ -58,13 +65,17 @@ def test_the_arrays_are_those_of_the_model_in_use(lived, tmp_path):
 def test_the_card_tells_what_the_model_is(lived, tmp_path):
     card, _ = exported(lived, tmp_path / "model")
     with Reader(lived) as reader:
-        row = reader.rows("SELECT images, position, installed_at FROM models ORDER BY version DESC")[0]
+        row = reader.rows(
+            "SELECT images, position, installed_at FROM models ORDER BY version DESC"
+        )[0]
         settings, shape = reader.config.settings, reader.config.image_shape
     assert (card["images"], card["position"], card["in_use_from"]) == row
     assert Settings.from_dict(card["settings"]) == settings
     assert tuple(card["image_shape"]) == shape
     assert card["made_by"] == f"csim {__version__}"
-    assert card["sha256"] == hashlib.sha256((tmp_path / "model.safetensors").read_bytes()).hexdigest()
+    assert (
+        card["sha256"] == hashlib.sha256((tmp_path / "model.safetensors").read_bytes()).hexdigest()
+    )
     assert card["file"] == "model.safetensors"
     assert len(card["use"]) == 5
     with safe_open(tmp_path / "model.safetensors", framework="numpy") as file:
@@ -85,7 +96,9 @@ def test_columns_and_thresholds_are_those_that_the_stream_decides_by(lived, tmp_
 
 def recipe():
     """Return the function of the docs, for the model in the folder that we stand in."""
-    (block,) = re.findall(r"^```py\n(.*?)^```", DOCS.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    (block,) = re.findall(
+        r"^```py\n(.*?)^```", DOCS.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
     space = {}
     exec(compile(block, str(DOCS), "exec"), space)  # noqa: S102
     return space["scores"]
@@ -102,7 +115,9 @@ def test_the_recipe_of_the_docs_gives_the_stream_its_own_scores(lived, tmp_path,
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (9, 11), (13, 10, 3)])
-@pytest.mark.parametrize("changes", [{}, {"batch_norm": False}, {"conv_layers": 3, "kernel": 5}, {"conv_layers": 1}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"batch_norm": False}, {"conv_layers": 3, "kernel": 5}, {"conv_layers": 1}]
+)
 def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, shape, changes):
     settings = Settings(channels=4, hidden_units=20, embedding_size=10, **changes)
     torch.manual_seed(0)
@@ -110,7 +125,10 @@ def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, 
     for name, tensor in network.state_dict().items():
         if "running" in name:  # as after training
             tensor.uniform_(0.1, 2.0)
-    weights, bias = network.one_vs_rest.weights().detach().numpy(), network.one_vs_rest.bias.detach().numpy()
+    weights, bias = (
+        network.one_vs_rest.weights().detach().numpy(),
+        network.one_vs_rest.bias.detach().numpy(),
+    )
     model = Model(1, (3, 5, 8), shape, network.arrays(), weights, bias, np.zeros((0, 10)))
     (tmp_path / "model.safetensors").write_bytes(_payload(model))
     (tmp_path / "model.json").write_text(json.dumps({"settings": settings.to_dict()}))
@@ -191,4 +209,6 @@ def test_a_model_that_is_replaced_while_it_is_read_gives_way_to_the_newer(folder
 
     with Slow(folder) as reader:
         card = write_model(reader, tmp_path / "model")
-        assert card["model"] == reader.value("SELECT max(version) FROM models WHERE installed_at IS NOT NULL")
+        assert card["model"] == reader.value(
+            "SELECT max(version) FROM models WHERE installed_at IS NOT NULL"
+        )

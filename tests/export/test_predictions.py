@@ -20,7 +20,9 @@ def test_the_file_is_the_one_that_a_run_writes_byte_for_byte(folder, tmp_path, e
     output.close()
     with Reader(folder) as reader:
         assert write_predictions(reader, tmp_path / f"exported.{ending}") == lines > 230
-    assert (tmp_path / f"exported.{ending}").read_bytes() == (tmp_path / f"run.{ending}").read_bytes()
+    assert (tmp_path / f"exported.{ending}").read_bytes() == (
+        tmp_path / f"run.{ending}"
+    ).read_bytes()
 
 
 def test_the_last_line_of_an_image_is_its_class_today(reader, tmp_path):
@@ -44,7 +46,10 @@ def test_an_export_changes_nothing_in_the_folder(folder, tmp_path):
     before = shutil.copytree(folder, tmp_path / "before")
     with Reader(folder) as reader:
         write_predictions(reader, tmp_path / "predictions.jsonl")
-    assert json.loads((tmp_path / "predictions.jsonl").read_text("utf-8").split("\n")[0])["line"] == "1"
+    assert (
+        json.loads((tmp_path / "predictions.jsonl").read_text("utf-8").split("\n")[0])["line"]
+        == "1"
+    )
     for file in before.rglob("*"):
         if file.is_file() and not file.name.endswith(("-wal", "-shm")):
             assert file.read_bytes() == (folder / file.relative_to(before)).read_bytes()

@@ -65,7 +65,10 @@ def test_a_file_that_is_there_stays_as_it_is(home):
 
 def test_a_file_is_replaced_if_told_and_stays_if_that_fails(home):
     (home / "file").write_text("old")
-    with pytest.raises(ValueError, match="half"), whole(home / "file", outside=home / "stream", overwrite=True):
+    with (
+        pytest.raises(ValueError, match="half"),
+        whole(home / "file", outside=home / "stream", overwrite=True),
+    ):
         raise ValueError("half-way")
     assert (home / "file").read_text() == "old"
     write(home, "file", overwrite=True)
@@ -82,7 +85,8 @@ def test_what_is_no_file_is_never_replaced(home):
 
 
 @pytest.mark.parametrize(
-    "name", ["stream/labels.csv", "stream", "stream/../stream/models/x", "link/x", "stream/stream.db"]
+    "name",
+    ["stream/labels.csv", "stream", "stream/../stream/models/x", "link/x", "stream/stream.db"],
 )
 def test_nothing_is_put_into_the_stream_folder(home, name):
     (home / "link").symlink_to(home / "stream")

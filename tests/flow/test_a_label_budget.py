@@ -15,7 +15,11 @@ SHARES = [0, 0.01, 0.02, 0.1]
 @functools.cache
 def run(share):
     """Return all events of the digits under a budget, and each image's last class by name."""
-    clf, labeller, events = fitted(Settings(**SMALL, budget=share)), TruthLabeller(truth_of(digit_stream())), []
+    clf, labeller, events = (
+        fitted(Settings(**SMALL, budget=share)),
+        TruthLabeller(truth_of(digit_stream())),
+        [],
+    )
     images = digit_stream().images
     for first in range(0, len(images), 16):
         events += clf.observe(images[first : first + 16])

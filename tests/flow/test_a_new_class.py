@@ -30,7 +30,15 @@ def shapes(kind: str, count: int, seed: int) -> np.ndarray:
     return images
 
 
-SETTINGS = Settings(recent=200, ask_every=40, epochs=8, update_steps=40, channels=8, hidden_units=64, embedding_size=32)
+SETTINGS = Settings(
+    recent=200,
+    ask_every=40,
+    epochs=8,
+    update_steps=40,
+    channels=8,
+    hidden_units=64,
+    embedding_size=32,
+)
 
 
 def knows_bars_and_boxes(settings=SETTINGS) -> StreamClassifier:
@@ -70,7 +78,10 @@ def test_one_answer_is_enough_for_a_class_to_be_given():
     clf.observe(shapes("cross", 40, 5))
     question = clf.questions()[0]
     events = clf.tell(question.id, "cross")
-    assert [type(event) for event in events if isinstance(event, ClassAdded | Retrained)] == [ClassAdded, Retrained]
+    assert [type(event) for event in events if isinstance(event, ClassAdded | Retrained)] == [
+        ClassAdded,
+        Retrained,
+    ]
     cross = of(ClassAdded, events)[0].class_id
     assert clf.classes_.tolist() == ["bar", "box", "cross"]
     assert cross in of(Retrained, events)[0].class_ids
@@ -83,7 +94,11 @@ def test_one_answer_is_enough_for_a_class_to_be_given():
 
 def test_what_waits_can_be_asked_about_on_request():
     clf = knows_bars_and_boxes()
-    rejected = [event.item_id for event in clf.observe(shapes("cross", 39, 5)) if isinstance(event, Rejected)]
+    rejected = [
+        event.item_id
+        for event in clf.observe(shapes("cross", 39, 5))
+        if isinstance(event, Rejected)
+    ]
     assert clf.questions() == []
     events = clf.ask_now()
     (asked,) = [event.question for event in of(Asked, events)]  # 0.05 · 39
@@ -99,7 +114,9 @@ def test_what_waits_can_be_asked_about_on_request():
 def mixed_digits(**counts) -> tuple[np.ndarray, list[str]]:
     """Return so many arrivals of each digit, shuffled."""
     names = np.array(digit_stream().names)
-    chosen = np.concatenate([np.flatnonzero(names == own[1:])[:count] for own, count in counts.items()])
+    chosen = np.concatenate(
+        [np.flatnonzero(names == own[1:])[:count] for own, count in counts.items()]
+    )
     chosen = np.random.default_rng(0).permutation(chosen)
     return digit_stream().images[chosen], names[chosen].tolist()
 
@@ -116,7 +133,10 @@ def test_few_questions_go_to_the_new_class_however_often_a_known_one_comes(zeros
     clf.observe(images)
     asked = [names[int(event.question.representative.id) - 1] for event in of(Asked, clf.ask_now())]
     assert len(asked) == int(0.02 * len(images))
-    assert asked[:2] == ["6", "6"]  # an answer speaks for 20 of the 30: a third question may be about what is left
+    assert asked[:2] == [
+        "6",
+        "6",
+    ]  # an answer speaks for 20 of the 30: a third question may be about what is left
     assert "0" not in asked
 
 
@@ -130,7 +150,9 @@ def test_a_known_class_that_comes_twice_as_often_is_not_taken_for_new(zeros):
     labelled, columns = scene.reference
     recent, known = principal(scene.features, labelled)
     weights = new_or_doubtful(scene.scores, recent, known, scene.scores.argmax(axis=1), columns)
-    assert weights.max() < 0.5  # none is half as far again from the labelled images as from its fellows
+    assert (
+        weights.max() < 0.5
+    )  # none is half as far again from the labelled images as from its fellows
 
 
 def test_without_a_limit_a_known_class_that_comes_twice_as_often_is_not_asked_about_more():

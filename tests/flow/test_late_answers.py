@@ -21,7 +21,14 @@ def blots(corner: int, count: int, seed: int) -> np.ndarray:
 
 def watching(**changes) -> StreamClassifier:
     """Return a classifier that knows blots in two corners and has been shown a third; questions are open."""
-    settings = {"recent": 200, "ask_every": 20, "epochs": 8, "update_steps": 30, "channels": 4, "hidden_units": 32}
+    settings = {
+        "recent": 200,
+        "ask_every": 20,
+        "epochs": 8,
+        "update_steps": 30,
+        "channels": 4,
+        "hidden_units": 32,
+    }
     clf = StreamClassifier(Settings(**settings | changes, embedding_size=16))
     clf.fit(np.concatenate([blots(0, 40, 1), blots(1, 40, 2)]), ["first"] * 40 + ["second"] * 40)
     clf.observe(blots(3, 20, 3))
@@ -37,7 +44,9 @@ def test_images_of_an_open_question_join_it_instead_of_raising_another():
     assert {event.question_id for event in joined} == {question.id}
     ids = [item_id for event in joined for item_id in event.item_ids]
     assert len(ids) == len(set(ids)) > 60
-    assert [item.id for item in clf.questions()[0].members] == [item.id for item in question.members] + ids
+    assert [item.id for item in clf.questions()[0].members] == [
+        item.id for item in question.members
+    ] + ids
 
 
 def test_one_late_answer_is_for_all_that_joined():
@@ -83,10 +92,15 @@ def test_answers_that_come_later_are_learned_all_the_same(wait):
         events += clf.observe(digit_stream().images[batch * 20 : batch * 20 + 20])
         if batch % wait == wait - 1:
             events += clf.answer_with(labeller)
-    assert {event.question_id for event in of(Labelled, events)} == {e.question.id for e in of(Asked, events)}
+    assert {event.question_id for event in of(Labelled, events)} == {
+        e.question.id for e in of(Asked, events)
+    }
     assert len(of(Retrained, events)[-1].class_ids) > 5
     told = [event for event in of(Labelled, events) if event.is_told]
-    assert all(clf.classes.name(event.class_id) == truth_of(digit_stream())[event.item_id] for event in told)
+    assert all(
+        clf.classes.name(event.class_id) == truth_of(digit_stream())[event.item_id]
+        for event in told
+    )
     assert None not in {last_classes(events)[event.item_id] for event in told}
 
 

@@ -6,7 +6,16 @@ import pytest
 from digit_stream import SMALL, digit_stream, fitted, last_classes, of, truth_of
 
 from csim.ask.labellers import TruthLabeller
-from csim.records import Accepted, Asked, Joined, Labelled, MergeClasses, Rejected, RemoveClass, Revised
+from csim.records import (
+    Accepted,
+    Asked,
+    Joined,
+    Labelled,
+    MergeClasses,
+    Rejected,
+    RemoveClass,
+    Revised,
+)
 from csim.settings import Settings
 
 RECENT, LOOK = 130, 40  # so that an image's time is up between two looks
@@ -17,7 +26,10 @@ QUICK = SMALL | {"recent": RECENT, "ask_every": LOOK}
 @functools.cache
 def run(questions):
     """Return the events of half the digits, answered batch by batch."""
-    clf, labeller = fitted(Settings(**QUICK, questions=questions)), TruthLabeller(truth_of(digit_stream()))
+    clf, labeller = (
+        fitted(Settings(**QUICK, questions=questions)),
+        TruthLabeller(truth_of(digit_stream())),
+    )
     events = []
     for first in range(0, 800, 25):
         events += clf.observe(digit_stream().images[first : first + 25])
@@ -25,7 +37,9 @@ def run(questions):
     return clf, events
 
 
-of_recent_images = pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "least-sure", "random"])
+of_recent_images = pytest.mark.parametrize(
+    "questions", ["new-or-doubtful", "doubtful", "least-sure", "random"]
+)
 
 
 @of_recent_images
@@ -70,13 +84,19 @@ def test_what_a_person_said_of_an_image_is_not_revised(questions):
 def test_second_thoughts_are_better_than_the_first():
     clf, events = run("new-or-doubtful")
     truth, revised = truth_of(digit_stream()), of(Revised, events)
-    before = sum(e.before is not None and clf.classes.name(e.before) == truth[e.item_id] for e in revised)
-    after = sum(e.after is not None and clf.classes.name(e.after) == truth[e.item_id] for e in revised)
+    before = sum(
+        e.before is not None and clf.classes.name(e.before) == truth[e.item_id] for e in revised
+    )
+    after = sum(
+        e.after is not None and clf.classes.name(e.after) == truth[e.item_id] for e in revised
+    )
     assert after > 2 * before
 
 
 def test_the_paper_never_thinks_twice():
-    clf = fitted(Settings.paper(buffer_size=40, update_size=10, epochs=3, hidden_units=32, embedding_size=32))
+    clf = fitted(
+        Settings.paper(buffer_size=40, update_size=10, epochs=3, hidden_units=32, embedding_size=32)
+    )
     events, labeller = [], TruthLabeller(truth_of(digit_stream()))
     for first in range(0, 300, 25):
         events += clf.observe(digit_stream().images[first : first + 25])
@@ -126,13 +146,19 @@ def until_a_spread_answer_was_revised():
 @pytest.mark.parametrize("word", ["undo", "correct"])
 def test_taking_back_an_answer_knows_that_a_member_has_another_class_by_now(word):
     clf, events, question = until_a_spread_answer_was_revised()
-    last_classes(events + (clf.undo(question.id) if word == "undo" else clf.correct(question.id, "heron")))
+    last_classes(
+        events + (clf.undo(question.id) if word == "undo" else clf.correct(question.id, "heron"))
+    )
 
 
 @pytest.mark.parametrize("word", ["undo", "correct", "remove"])
-def test_what_a_model_saw_otherwise_is_no_longer_bound_to_the_answer_however_late_that_is_taken_back(word):
+def test_what_a_model_saw_otherwise_is_no_longer_bound_to_the_answer_however_late_that_is_taken_back(
+    word,
+):
     clf, events, question = until_a_spread_answer_was_revised()
-    (given,) = {event.class_id for event in of(Labelled, events) if event.question_id == question.id}
+    (given,) = {
+        event.class_id for event in of(Labelled, events) if event.question_id == question.id
+    }
     freed = [item.id for item in question.members if last_classes(events)[item.id] != given]
     assert all(item_id not in clf._engine.store for item_id in freed)
     later = clf._engine.position + 2 * SMALL["recent"]

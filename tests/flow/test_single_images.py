@@ -18,7 +18,13 @@ either_way = pytest.mark.parametrize("questions", ["least-sure", "random"])
 def settings(questions, **changes):
     return Settings(
         **SMALL
-        | {"questions": questions, "recent": LOOK, "ask_every": LOOK, "budget": SHARE, "update_labels": 10}
+        | {
+            "questions": questions,
+            "recent": LOOK,
+            "ask_every": LOOK,
+            "budget": SHARE,
+            "update_labels": 10,
+        }
         | changes
     )
 
@@ -36,7 +42,9 @@ def run(questions):
 @either_way
 def test_every_image_is_given_a_class_at_arrival(questions):
     _, events = run(questions)
-    assert [event.item_id for event in of(Accepted, events)] == [str(position) for position in range(1, 1201)]
+    assert [event.item_id for event in of(Accepted, events)] == [
+        str(position) for position in range(1, 1201)
+    ]
     assert of(Rejected, events) == []
     assert None not in last_classes(events).values()
 
@@ -46,7 +54,9 @@ def test_every_image_is_given_a_class_at_arrival(questions):
 def test_only_single_recent_images_are_asked_about_at_every_look(questions):
     _, events = run(questions)
     asked = of(Asked, events)
-    assert [event.position for event in asked] == [at for at in range(60, 1201, 60) for _ in range(3)]
+    assert [event.position for event in asked] == [
+        at for at in range(60, 1201, 60) for _ in range(3)
+    ]
     for event in asked:
         assert event.question.members == (event.question.representative,)
         assert event.position - 2 * LOOK < event.question.representative.position <= event.position
@@ -69,7 +79,10 @@ def test_the_least_sure_images_are_asked_about():
 
 
 def test_a_random_choice_does_not_look_at_scores():
-    clf, images = fitted(settings("random", budget=0.5, recent=600, ask_every=600)), digit_stream().images[:600]
+    clf, images = (
+        fitted(settings("random", budget=0.5, recent=600, ask_every=600)),
+        digit_stream().images[:600],
+    )
     chosen = [event.question.representative.id for event in of(Asked, clf.observe(images))]
     assert len(set(chosen)) == 300
     assert 120 < len(set(chosen) & set(least_sure(clf, images, 300))) < 180  # 150 expected
@@ -93,7 +106,9 @@ def test_what_is_told_is_learned_and_new_classes_with_it(questions):
 
 @either_way
 def test_an_answer_replaces_the_class_given_at_arrival(questions):
-    clf = fitted(settings(questions, store_score=0.0))  # every image is stored at once under its predicted class
+    clf = fitted(
+        settings(questions, store_score=0.0)
+    )  # every image is stored at once under its predicted class
     events = clf.observe(digit_stream().images[:LOOK])
     given = {event.item_id: event.class_id for event in of(Accepted, events)}
     question = clf.questions()[0]
@@ -102,7 +117,9 @@ def test_an_answer_replaces_the_class_given_at_arrival(questions):
     assert item_id in [item.id for item in store.items(before)]
     events = clf.tell(question.id, "something else")
     (told,) = of(Labelled, events)
-    assert item_id not in [event.item_id for event in of(Revised, events)]  # a person has the last word
+    assert item_id not in [
+        event.item_id for event in of(Revised, events)
+    ]  # a person has the last word
     assert (told.item_id, told.question_id, told.is_told) == (item_id, question.id, True)
     assert told.class_id != before
     assert [item.id for item in store.items(told.class_id)] == [item_id]
@@ -112,7 +129,10 @@ def test_an_answer_replaces_the_class_given_at_arrival(questions):
 @either_way
 def test_an_answer_that_agrees_leaves_the_image_where_it_is_but_told(questions):
     clf = fitted(settings(questions, store_score=0.0))
-    given = {event.item_id: event.class_id for event in of(Accepted, clf.observe(digit_stream().images[:LOOK]))}
+    given = {
+        event.item_id: event.class_id
+        for event in of(Accepted, clf.observe(digit_stream().images[:LOOK]))
+    }
     question = clf.questions()[0]
     before = given[question.representative.id]
     clf.tell(question.id, clf.classes.name(before))
@@ -153,7 +173,9 @@ def test_a_budget_of_nothing_asks_about_nobody(questions):
 def test_no_limit_asks_about_everybody(questions):
     clf = fitted(settings(questions, budget=1))
     events = clf.observe(digit_stream().images[: 2 * LOOK])
-    assert sorted(int(event.question.representative.id) for event in of(Asked, events)) == list(range(1, 121))
+    assert sorted(int(event.question.representative.id) for event in of(Asked, events)) == list(
+        range(1, 121)
+    )
 
 
 @either_way

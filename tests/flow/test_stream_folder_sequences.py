@@ -17,7 +17,13 @@ from folder.story import knowledge, tell
 from folder.tables import dump
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sklearn.datasets import load_digits
 
 import csim.records as r
@@ -93,9 +99,13 @@ def base():
 def arrivals(first, count):
     """Return images of all ten digits; each tenth is the one before it once more, under an id of its own."""
     images, _ = digits()
-    places = [7 * (position - (position % 10 == 0)) % len(images) for position in range(first, first + count)]
+    places = [
+        7 * (position - (position % 10 == 0)) % len(images)
+        for position in range(first, first + count)
+    ]
     return [
-        Decoded(f"image {position}", images[place], b"%d" % place) for position, place in enumerate(places, start=first)
+        Decoded(f"image {position}", images[place], b"%d" % place)
+        for position, place in enumerate(places, start=first)
     ]
 
 
@@ -118,7 +128,10 @@ class Folder(RuleBasedStateMachine):
     def converse(self, words):
         """Say what can be taken at this moment; what was said before it may still stand in its way."""
         for kind, one, other, name in words:
-            questions, classes = self.fitting(kind), list(self.stream._engine.dialogue.catalogue.names()) or [0]
+            questions, classes = (
+                self.fitting(kind),
+                list(self.stream._engine.dialogue.catalogue.names()) or [0],
+            )
             if questions:
                 own, another = classes[one % len(classes)], classes[other % len(classes)]
                 tell(self.root, [WORDS[kind](questions[one % len(questions)], own, another, name)])
@@ -128,7 +141,9 @@ class Folder(RuleBasedStateMachine):
     @rule(kind=KINDS, one=NUMBERS, other=NUMBERS, name=SOME, wait=st.integers(0, 5))
     def say(self, kind, one, other, name, wait):
         """Say anything, for now or later; often it must be refused."""
-        tell(self.root, [WORDS[kind](one, one, other, name)], not_before=self.stream.position + wait)
+        tell(
+            self.root, [WORDS[kind](one, one, other, name)], not_before=self.stream.position + wait
+        )
         self.said += 1
 
     @rule(what=st.sampled_from(("attend", "finish", "note", "save")))
@@ -180,7 +195,9 @@ class Folder(RuleBasedStateMachine):
     @invariant()
     def every_image_has_its_place_and_at_most_one_class_that_exists(self):
         found = self.rows("SELECT place, id, class_id FROM items WHERE place > 0 ORDER BY place")
-        assert [row[:2] for row in found] == [(place, f"image {place}") for place in range(1, self.stream.position + 1)]
+        assert [row[:2] for row in found] == [
+            (place, f"image {place}") for place in range(1, self.stream.position + 1)
+        ]
         today = dict(self.rows("SELECT id, today FROM classes"))
         images = Counter(None if class_id is None else today[class_id] for _, _, class_id in found)
         assert set(images) <= {None} | set(self.stream._engine.dialogue.catalogue.names())
@@ -200,7 +217,9 @@ class Folder(RuleBasedStateMachine):
         found = self.rows("SELECT id, name, today FROM classes")
         assert {own for own, _, _ in found} >= self.classes
         self.classes = {own for own, _, _ in found}
-        assert {own: today for own, _, today in found} == {own: catalogue.current(own) for own, _, _ in found}
+        assert {own: today for own, _, today in found} == {
+            own: catalogue.current(own) for own, _, _ in found
+        }
         assert {own: name for own, name, today in found if own == today} == catalogue.names()
         assert len(set(catalogue.names().values())) == len(catalogue.names())
 
@@ -208,7 +227,9 @@ class Folder(RuleBasedStateMachine):
     def questions_are_as_the_engine_knows_them(self):
         ledger = self.stream._engine.dialogue.ledger
         members = {}
-        for question, item_id in self.rows("SELECT m.question_id, i.id FROM members m JOIN items i USING (place)"):
+        for question, item_id in self.rows(
+            "SELECT m.question_id, i.id FROM members m JOIN items i USING (place)"
+        ):
             members.setdefault(question, set()).add(item_id)
         found = self.rows(
             "SELECT q.id, q.position, i.id, q.status, q.class_id FROM questions q"
@@ -235,7 +256,9 @@ class Folder(RuleBasedStateMachine):
         told = self.rows("SELECT place, question_id FROM items WHERE is_told AND place > 0")
         answered = self.rows("SELECT representative, id FROM questions WHERE status = 'answered'")
         assert set(told) <= set(answered)
-        known = {question.id for question in self.stream._engine.dialogue.ledger.questions("answered")}
+        known = {
+            question.id for question in self.stream._engine.dialogue.ledger.questions("answered")
+        }
         assert {row for row in answered if row[1] in known} <= set(told)
 
     @invariant()
@@ -250,7 +273,9 @@ class Folder(RuleBasedStateMachine):
         for number, _, not_before, step, position, body, _ in taken:
             assert (step, body) == ("inbox", number)
             assert position >= not_before
-        told = sum(kind in ("Named", "Correct") for _, kind, *_, refusal in taken if refusal is None)
+        told = sum(
+            kind in ("Named", "Correct") for _, kind, *_, refusal in taken if refusal is None
+        )
         assert told == self.stream._engine.dialogue.told
 
     @invariant()
@@ -264,7 +289,9 @@ class Folder(RuleBasedStateMachine):
     def teardown(self):
         self.restart(how="crash", count=1)
         self.stream.close()
-        names = dict(self.read("SELECT c.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"))
+        names = dict(
+            self.read("SELECT c.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today")
+        )
         with closing(open_for_reading(Layout(self.root).database)) as connection:
             last = {line["item"]: line["class"] for _, line in lines(connection)}
         for item_id, class_id in self.read("SELECT id, class_id FROM items WHERE place > 0"):
@@ -273,7 +300,13 @@ class Folder(RuleBasedStateMachine):
 
     def fitting(self, kind):
         """Return the questions that a word can be said of; any will do for a word that is about classes."""
-        status = {"named": "open", "skip": "open", "split": "open", "undo": "answered", "correct": "answered"}.get(kind)
+        status = {
+            "named": "open",
+            "skip": "open",
+            "split": "open",
+            "undo": "answered",
+            "correct": "answered",
+        }.get(kind)
         ledger = self.stream._engine.dialogue.ledger
         return [question.id for question in ledger.questions(status)] if status else [0]
 
@@ -297,7 +330,9 @@ def test_a_thousand_sequences_keep_the_promises():
         run_state_machine_as_test(
             Folder,
             settings=settings(
-                max_examples=SEQUENCES, stateful_step_count=STEPS, suppress_health_check=list(HealthCheck)
+                max_examples=SEQUENCES,
+                stateful_step_count=STEPS,
+                suppress_health_check=list(HealthCheck),
             ),
         )
     finally:

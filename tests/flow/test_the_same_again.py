@@ -14,7 +14,9 @@ from csim.settings import Settings
 PRESETS = {
     "default": Settings(**SMALL),
     "paper": Settings.paper(**SMALL_PAPER),
-    "rejected": Settings(**SMALL, questions="rejected", threshold="mean-bound", buffer_size=20, budget=0.1),
+    "rejected": Settings(
+        **SMALL, questions="rejected", threshold="mean-bound", buffer_size=20, budget=0.1
+    ),
     "random members": Settings(**SMALL, representative="random", budget=0.03, update_labels=8),
     "least sure": Settings(**SMALL, questions="least-sure"),
     "random": Settings(**SMALL, questions="random"),
@@ -31,7 +33,10 @@ def drive(clf, images, *, batch=16, answered=True):
 
 
 def without_scores(events):
-    return [dataclasses.replace(e, score=0.0) if isinstance(e, Accepted | Rejected) else e for e in events]
+    return [
+        dataclasses.replace(e, score=0.0) if isinstance(e, Accepted | Rejected) else e
+        for e in events
+    ]
 
 
 def scores(events):
@@ -47,7 +52,9 @@ def test_the_same_seed_gives_the_same_events(preset):
 
 
 def test_another_seed_gives_other_events():
-    one, two = (drive(fitted(Settings(**SMALL, seed=seed)), digit_stream().images[:100]) for seed in (0, 1))
+    one, two = (
+        drive(fitted(Settings(**SMALL, seed=seed)), digit_stream().images[:100]) for seed in (0, 1)
+    )
     assert one != two
 
 
@@ -76,12 +83,16 @@ def test_saving_and_loading_in_the_middle_changes_nothing_that_follows(preset, t
     resumed = StreamClassifier.load(tmp_path / "stream.csim")
     ends = []
     for clf in (straight, resumed):
-        events = clf.answer_with(TruthLabeller(truth_of(digit_stream()))) + drive(clf, images[500:900])
+        events = clf.answer_with(TruthLabeller(truth_of(digit_stream()))) + drive(
+            clf, images[500:900]
+        )
         answered = clf.questions("answered")[3].id
         events += clf.undo(answered) + clf.tell(answered, "something else") + clf.ask_now()
         clf.save(tmp_path / "end.csim")
         with safe_open(tmp_path / "end.csim", framework="numpy") as file:
-            ends.append((events, file.metadata()["sha256"]))  # of every weight, image, question and threshold
+            ends.append(
+                (events, file.metadata()["sha256"])
+            )  # of every weight, image, question and threshold
     assert ends[0] == ends[1]
 
 

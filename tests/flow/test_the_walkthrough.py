@@ -19,7 +19,9 @@ def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     space: dict[str, object] = {}
     said = {}
-    steps = re.findall(r"^```(python|sh)\n(.*?)^```", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
+    steps = re.findall(
+        r"^```(python|sh)\n(.*?)^```", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE
+    )
     assert len(steps) > 8
     for language, block in steps:
         if language == "python":
@@ -27,7 +29,11 @@ def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
             continue
         for command in block.strip().splitlines():
             done = subprocess.run(
-                ["/bin/sh", "-c", command], env=os.environ | {"PATH": path}, capture_output=True, text=True, timeout=300
+                ["/bin/sh", "-c", command],
+                env=os.environ | {"PATH": path},
+                capture_output=True,
+                text=True,
+                timeout=300,
             )
             assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
             said[command] = done.stdout

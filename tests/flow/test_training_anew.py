@@ -29,13 +29,19 @@ def answers_before_each_model(events):
     return counts
 
 
-NO_NEW_CLASS = SMALL | {"store_size": 200, "update_size": 199, "budget": 1}  # of which there are too few digits
+NO_NEW_CLASS = SMALL | {
+    "store_size": 200,
+    "update_size": 199,
+    "budget": 1,
+}  # of which there are too few digits
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("update_labels", [1, 7, 20])
 def test_a_new_model_comes_after_so_many_answers_and_later_after_a_fiftieth_of_all(update_labels):
-    events = drive(fitted(Settings(**NO_NEW_CLASS | {"update_steps": 2}, update_labels=update_labels)), 200)
+    events = drive(
+        fitted(Settings(**NO_NEW_CLASS | {"update_steps": 2}, update_labels=update_labels)), 200
+    )
     counts, expected, told = answers_before_each_model(events), [], 0
     for _ in counts:
         expected.append(max(update_labels, -(-told // 50)))
@@ -58,7 +64,10 @@ def test_a_new_class_is_not_kept_waiting():
 
 @pytest.mark.slow
 def test_without_it_only_new_classes_make_a_model_due():
-    assert answers_before_each_model(drive(fitted(Settings(**NO_NEW_CLASS, update_labels=0)), 200)) == []
+    assert (
+        answers_before_each_model(drive(fitted(Settings(**NO_NEW_CLASS, update_labels=0)), 200))
+        == []
+    )
 
 
 @pytest.mark.slow

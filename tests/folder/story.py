@@ -12,7 +12,17 @@ from csim.folder.codec import message_from_text
 from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.records import AddClass, Correct, MergeClasses, Named, RemoveClass, RenameClass, Skip, Split, Undo
+from csim.records import (
+    AddClass,
+    Correct,
+    MergeClasses,
+    Named,
+    RemoveClass,
+    RenameClass,
+    Skip,
+    Split,
+    Undo,
+)
 
 IMAGES = 420
 
@@ -46,9 +56,16 @@ def replies(question, name):
         case 2:
             yield from ((40, Named(question, "owl")), (80, Correct(question, name)))
         case 3:
-            yield from ((40, Named(question, name)), (60, Undo(question)), (70, Named(question, name)))
+            yield from (
+                (40, Named(question, name)),
+                (60, Undo(question)),
+                (70, Named(question, name)),
+            )
         case 4:
-            yield from ((40, Split(question)), (60, Named(question, name)))  # one of the two is refused
+            yield from (
+                (40, Split(question)),
+                (60, Named(question, name)),
+            )  # one of the two is refused
         case _:
             yield 50, Named(question, name)
 
@@ -71,7 +88,9 @@ def run_reference(folder):
 
 def retell(reference, folder):
     """Fill a fresh folder's inbox with all that was said in the reference."""
-    for key, not_before, *text in rows(reference, "SELECT key, not_before, kind, body FROM inbox ORDER BY number"):
+    for key, not_before, *text in rows(
+        reference, "SELECT key, not_before, kind, body FROM inbox ORDER BY number"
+    ):
         tell(folder, [message_from_text(*text)], keys=[key], not_before=not_before)
     return folder
 

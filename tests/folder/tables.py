@@ -39,8 +39,14 @@ def unscored(text):
 def dump(folder):
     """Return every row of every table."""
     with closing(sqlite3.connect(Layout(folder).database)) as connection:
-        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in sorted(names)}  # noqa: S608
+        names = [
+            name
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        return {
+            name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr)  # noqa: S608
+            for name in sorted(names)
+        }
 
 
 def files(folder):

@@ -52,7 +52,9 @@ def questions(draw):
     return r.Asked(position, r.Question(draw(NUMBERS), position, chosen, tuple(members), guesses))
 
 
-EVENTS = sorted(set(typing.get_args(r.Event)) - AT_ARRIVAL - {r.Asked}, key=lambda kind: kind.__name__)
+EVENTS = sorted(
+    set(typing.get_args(r.Event)) - AT_ARRIVAL - {r.Asked}, key=lambda kind: kind.__name__
+)
 MESSAGES = [*typing.get_args(r.Answer), *typing.get_args(r.Edit)]
 
 

@@ -78,7 +78,9 @@ def test_a_copy_can_do_the_training_that_was_under_way(due, tmp_path):
     train(Layout(tmp_path / "copy"), 2)
     with Stream(tmp_path / "copy") as stream:
         stream.finish(ask=False)
-    assert rows(tmp_path / "copy", "SELECT max(version) FROM models WHERE installed_at NOTNULL") == [(2,)]
+    assert rows(
+        tmp_path / "copy", "SELECT max(version) FROM models WHERE installed_at NOTNULL"
+    ) == [(2,)]
 
 
 def test_a_copy_has_written_no_output_yet(asked, tmp_path):

@@ -33,7 +33,9 @@ def checked(path):
 def test_a_new_database_is_ours_durable_and_of_today(tmp_path):
     with closing(database.create(tmp_path / "new.db")) as connection:
         assert values(connection, "PRAGMA journal_mode") == ["wal"]
-        assert values(connection, "PRAGMA synchronous") == [2]  # FULL: a commit survives a power cut
+        assert values(connection, "PRAGMA synchronous") == [
+            2
+        ]  # FULL: a commit survives a power cut
     with closing(sqlite3.connect(tmp_path / "new.db")) as plain:
         assert values(plain, "PRAGMA application_id") == [APPLICATION]
         assert values(plain, "PRAGMA user_version") == [VERSION]
@@ -74,13 +76,17 @@ def test_a_newer_folder_is_refused_and_not_touched(path, way):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     before = path.read_bytes()
-    with pytest.raises(FolderError, match=f"version {VERSION + 1}, this program knows {VERSION}; use a newer csim"):
+    with pytest.raises(
+        FolderError, match=f"version {VERSION + 1}, this program knows {VERSION}; use a newer csim"
+    ):
         way(path)
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x00" * 4096, b"SQLite format 3\x00" + b"\xff" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"\x00" * 4096, b"SQLite format 3\x00" + b"\xff" * 5000]
+)
 def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path, way, content):
     (tmp_path / "stream.db").write_bytes(content)
     with pytest.raises(FolderError):
@@ -95,14 +101,18 @@ def damaged(path, first, length, seed=0):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.002, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97])
-def test_a_folder_with_a_damaged_database_says_so_or_works_and_is_never_made_worse(folder, path, share):
+def test_a_folder_with_a_damaged_database_says_so_or_works_and_is_never_made_worse(
+    folder, path, share
+):
     size = path.stat().st_size
     damaged(path, int(share * size), max(200, size // 50))
     before = files(folder)
     try:
         Stream(folder, trains=False)._release()
     except FolderError as error:
-        assert "damaged" in str(error) or "was not made by csim" in str(error) or "newer" in str(error)  # noqa: PT017
+        assert (  # noqa: PT017
+            "damaged" in str(error) or "was not made by csim" in str(error) or "newer" in str(error)
+        )
     assert files(folder) == before
 
 
@@ -111,7 +121,11 @@ def test_a_damaged_header_is_refused_by_all(path, first):
     damaged(path, first, 60)
     before = path.read_bytes()
     for way in WAYS:
-        with pytest.raises(FolderError), closing(way(path)) as connection, database.told(connection):
+        with (
+            pytest.raises(FolderError),
+            closing(way(path)) as connection,
+            database.told(connection),
+        ):
             connection.execute("SELECT * FROM config").fetchall()
     assert path.read_bytes() == before
 
@@ -129,12 +143,17 @@ def read_all(path):
 
 
 def test_readers_see_the_last_commit_while_another_writes(path):
-    with closing(database.open_for_engine(path)) as writer, closing(database.open_for_reading(path)) as reader:
+    with (
+        closing(database.open_for_engine(path)) as writer,
+        closing(database.open_for_reading(path)) as reader,
+    ):
         query = "SELECT count(*) FROM troubles"
         with database.transaction(writer):
             writer.execute("INSERT INTO troubles VALUES ('a', 'damaged', 'because')")
             assert values(reader, query) == [0]
-            with closing(database.open_for_reading(path)) as another:  # opening does not wait either
+            with closing(
+                database.open_for_reading(path)
+            ) as another:  # opening does not wait either
                 assert values(another, query) == [0]
         assert values(reader, query) == [1]
 
@@ -148,7 +167,10 @@ def test_a_reader_cannot_write(path):
 
 def test_a_writer_that_waits_too_long_is_told_so(path, monkeypatch):
     monkeypatch.setattr(database, "_PATIENCE", 0.05)
-    with closing(database.open_for_engine(path)) as one, closing(database.open_for_messages(path)) as other:
+    with (
+        closing(database.open_for_engine(path)) as one,
+        closing(database.open_for_messages(path)) as other,
+    ):
         with (
             database.transaction(one),
             pytest.raises(BusyError, match="written to by others"),
@@ -180,7 +202,9 @@ def test_a_full_disk_is_said_and_changes_nothing(folder, path):
     with closing(database.open_for_engine(path)) as connection:
         (pages,) = values(connection, "PRAGMA page_count")
         connection.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(StorageError, match=r"stream\.db must be written to, which failed .*make room"):
+        with pytest.raises(
+            StorageError, match=r"stream\.db must be written to, which failed .*make room"
+        ):
             write_much(connection)
         assert not connection.in_transaction
     assert dump(folder) == before
@@ -234,7 +258,9 @@ def test_a_migration_that_fails_leaves_the_folder_as_it_was(folder, older, monke
         assert values(connection, "PRAGMA user_version") == [VERSION]
 
 
-def test_an_older_folder_whose_engine_runs_is_not_brought_up_under_it(folder, tmp_path, monkeypatch):
+def test_an_older_folder_whose_engine_runs_is_not_brought_up_under_it(
+    folder, tmp_path, monkeypatch
+):
     with Stream(folder, trains=False):
         before = dump(folder)
         monkeypatch.setattr(database, "VERSION", VERSION + 1)

@@ -35,9 +35,13 @@ def test_a_message_is_safe_once_posted_even_if_its_sender_is_killed_at_once(fold
         os.kill(os.getpid(), signal.SIGKILL)
     """
     database = Layout(folder).database
-    sender = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(database)], check=False)
+    sender = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(database)], check=False
+    )
     assert sender.returncode == -9
-    assert rows(folder, "SELECT kind, body, step FROM inbox") == [("AddClass", '{"name": "heron"}', None)]
+    assert rows(folder, "SELECT kind, body, step FROM inbox") == [
+        ("AddClass", '{"name": "heron"}', None)
+    ]
     with Stream(folder, trains=False) as stream:
         stream.attend()
     assert rows(folder, "SELECT name FROM classes WHERE name = 'heron'") == [("heron",)]
@@ -96,7 +100,9 @@ def test_the_outcome_tells_waiting_from_taken_from_refused(connection, folder):
         *inbox.post(connection, [AddClass("heron"), RemoveClass(77)]),
         *inbox.post(connection, [AddClass("coot")], not_before=1),
     ]
-    assert [inbox.outcome(connection, number) for number in (good, bad, late)] == [(False, None)] * 3
+    assert [inbox.outcome(connection, number) for number in (good, bad, late)] == [
+        (False, None)
+    ] * 3
     with Stream(folder, trains=False) as stream:
         stream.attend()
     assert inbox.outcome(connection, good) == (True, None)
@@ -114,7 +120,9 @@ def test_a_refusal_is_kept_and_not_tried_again(connection, folder):
     ((refusal, step),) = rows(folder, "SELECT refusal, step FROM inbox")
     assert refusal.startswith("no question has the id 5")
     assert rows(folder, "SELECT count(*) FROM steps WHERE kind = 'inbox'") == [(1,)]
-    assert rows(folder, "SELECT body FROM steps WHERE step = ?", step) == rows(folder, "SELECT number FROM inbox")
+    assert rows(folder, "SELECT body FROM steps WHERE step = ?", step) == rows(
+        folder, "SELECT number FROM inbox"
+    )
 
 
 def test_three_processes_post_at_once_and_nothing_is_lost(folder):
@@ -153,14 +161,20 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
         sender.communicate()
     sent = [f"{who} {place}" for who in ("ann", "bob", "cleo") for place in range(200)]
     assert sorted(key for (key,) in rows(folder, "SELECT key FROM inbox")) == sorted(sent)
-    assert rows(folder, "SELECT count(*) FROM inbox WHERE step IS NULL OR refusal IS NOT NULL") == [(0,)]
+    assert rows(folder, "SELECT count(*) FROM inbox WHERE step IS NULL OR refusal IS NOT NULL") == [
+        (0,)
+    ]
     names = [name for (name,) in rows(folder, "SELECT name FROM classes ORDER BY id")][-600:]
     for who in ("ann", "bob", "cleo"):  # each in its own order
-        assert [name for name in names if name.startswith(who)] == [f"{who} {place}" for place in range(200)]
+        assert [name for name in names if name.startswith(who)] == [
+            f"{who} {place}" for place in range(200)
+        ]
 
 
 def test_a_message_of_a_later_program_is_not_read_as_something_else(connection):
-    connection.execute("INSERT INTO inbox (key, not_before, kind, body) VALUES ('x', 0, 'Explain', '{}')")
+    connection.execute(
+        "INSERT INTO inbox (key, not_before, kind, body) VALUES ('x', 0, 'Explain', '{}')"
+    )
     with pytest.raises(ValueError, match="a message must be one of"):
         inbox.waiting(connection, 0)
 

@@ -45,10 +45,18 @@ def expected(folder):
                 decision = "told" if values["is_told"] else "labelled"
                 found = (decision, names[values["class_id"]], None, model, values["question_id"])
             elif event == "Revised":
-                found = ("revised", names[values["after"]] if values["after"] is not None else None, None, model, None)
+                found = (
+                    "revised",
+                    names[values["after"]] if values["after"] is not None else None,
+                    None,
+                    model,
+                    None,
+                )
             else:
                 continue
-            log.append((position, number, (f"{position}.{number}", values["item_id"], *found, position)))
+            log.append(
+                (position, number, (f"{position}.{number}", values["item_id"], *found, position))
+            )
         yield from ((step, line) for _, _, line in sorted(log, key=lambda entry: entry[:2]))
 
 
@@ -61,7 +69,9 @@ def test_the_lines_say_what_the_events_say(told, reference):
 
 def test_every_image_has_one_line_at_arrival_and_its_number_is_its_own(told, reference):
     arrived = [line["item"] for _, line in told if line["decision"] in ("accepted", "rejected")]
-    assert arrived == [own for (own,) in rows(reference, "SELECT id FROM items WHERE place > 0 ORDER BY place")]
+    assert arrived == [
+        own for (own,) in rows(reference, "SELECT id FROM items WHERE place > 0 ORDER BY place")
+    ]
     assert len({line["line"] for _, line in told}) == len(told)
 
 
@@ -81,7 +91,9 @@ def test_the_events_lead_to_the_class_that_each_image_has(reference):
                 given[event.item_id] = event.class_id
             elif isinstance(event, Rejected):
                 given[event.item_id] = None
-            elif isinstance(event, Revised) and event.item_id in given:  # warm-up images have no arrival
+            elif (
+                isinstance(event, Revised) and event.item_id in given
+            ):  # warm-up images have no arrival
                 given[event.item_id] = event.after
     assert given == dict(rows(reference, "SELECT id, class_id FROM items WHERE place > 0"))
 

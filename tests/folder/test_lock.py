@@ -26,7 +26,8 @@ HOLD = """
 def somebody(tmp_path):
     """Return another process that holds the lock."""
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(HOLD), str(tmp_path / "lock")], stdout=subprocess.PIPE
+        [sys.executable, "-c", textwrap.dedent(HOLD), str(tmp_path / "lock")],
+        stdout=subprocess.PIPE,
     )
     assert process.stdout.readline() == b"held\n"
     yield process
@@ -36,7 +37,9 @@ def somebody(tmp_path):
 
 def test_a_second_engine_is_refused_and_told_which_process_runs(folder):
     with Stream(folder, trains=False) as stream:
-        with pytest.raises(BusyError, match=rf"one engine at a time, process {os.getpid()} runs it"):
+        with pytest.raises(
+            BusyError, match=rf"one engine at a time, process {os.getpid()} runs it"
+        ):
             Stream(folder, trains=False)
         assert holder(Layout(folder).lock) == os.getpid()
         stream.attend()  # undisturbed
@@ -59,7 +62,9 @@ def test_a_killed_holder_holds_nothing(somebody, tmp_path):
 
 def test_a_holder_that_is_on_its_way_out_is_waited_for(somebody, tmp_path):
     os.kill(somebody.pid, signal.SIGSTOP)  # it still holds the lock
-    killer = subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(0.3); os.kill({somebody.pid}, 9)"])
+    killer = subprocess.Popen(
+        [sys.executable, "-c", f"import os, time; time.sleep(0.3); os.kill({somebody.pid}, 9)"]
+    )
     lock = Lock(tmp_path / "lock")
     killer.wait()
     assert holder(tmp_path / "lock") == os.getpid()
@@ -86,7 +91,10 @@ def test_many_who_look_do_not_keep_an_engine_out(tmp_path):
         while True:
             holder(Path(sys.argv[1]))
     """
-    lookers = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "lock")]) for _ in "ab"]
+    lookers = [
+        subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "lock")])
+        for _ in "ab"
+    ]
     time.sleep(0.3)
     try:
         for _ in range(50):

@@ -68,7 +68,10 @@ def test_a_killed_init_leaves_no_folder_and_can_be_repeated(tmp_path, moment):
 def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
     assert rows(base, "SELECT count(*), min(place), max(place) FROM items") == [(241, -241, -1)]
     found = dict(rows(base, "SELECT i.id, c.name FROM items i JOIN classes c ON c.id = i.class_id"))
-    truth = {f"labelled {place}": name for place, name in enumerate(digit_stream().warm_up_names, start=1)}
+    truth = {
+        f"labelled {place}": name
+        for place, name in enumerate(digit_stream().warm_up_names, start=1)
+    }
     assert found == truth
     assert rows(base, "SELECT DISTINCT is_told, is_accepted, score FROM items") == [(1, 1, None)]
     assert rows(base, "SELECT version, installed_at, images FROM models") == [(1, 0, 241)]
@@ -76,7 +79,10 @@ def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
     kept = {bytes(file) for (file,) in rows(base, "SELECT file FROM pictures")}
     assert kept == {arrival.kept for arrival in decoded(images(), "labelled")}
     layout = Layout(base)
-    assert {file for folder in layout.folders for file in folder.iterdir()} == {layout.model(1), layout.snapshot(1)}
+    assert {file for folder in layout.folders for file in folder.iterdir()} == {
+        layout.model(1),
+        layout.snapshot(1),
+    }
 
 
 def test_what_was_decided_at_the_start_is_read_back(base):
@@ -137,7 +143,10 @@ def test_a_name_that_cannot_be_taken_leaves_nothing(tmp_path, wrong):
 
 def test_names_are_cleaned_so_that_one_class_is_not_two(tmp_path):
     made(tmp_path / "stream", names=["heron ", "heron"] * 20 + ["coot"] * 20, count=60)
-    assert rows(tmp_path / "stream", "SELECT name FROM classes ORDER BY name") == [("coot",), ("heron",)]
+    assert rows(tmp_path / "stream", "SELECT name FROM classes ORDER BY name") == [
+        ("coot",),
+        ("heron",),
+    ]
 
 
 def test_the_same_images_and_seed_make_the_same_model(base, tmp_path):

@@ -45,7 +45,10 @@ def read(path):
     assert tuple(header) == FIELDS
     kinds = {"score": float, "model": int, "question": int, "position": int}
     return [
-        {name: (kinds.get(name, str)(value) if value else None) for name, value in zip(FIELDS, row, strict=True)}
+        {
+            name: (kinds.get(name, str)(value) if value else None)
+            for name, value in zip(FIELDS, row, strict=True)
+        }
         for row in found
     ]
 
@@ -96,7 +99,11 @@ def test_a_file_that_was_shortened_or_deleted_is_written_anew(asked, tmp_path, e
     path = tmp_path / f"out{ending}"
     written(asked, path)
     whole = path.read_bytes()
-    for harm in (lambda: path.write_bytes(whole[:1000]), lambda: path.write_bytes(b""), path.unlink):
+    for harm in (
+        lambda: path.write_bytes(whole[:1000]),
+        lambda: path.write_bytes(b""),
+        path.unlink,
+    ):
         harm()
         written(asked, path)
         assert path.read_bytes() == whole
@@ -147,7 +154,9 @@ def test_names_with_commas_quotes_and_other_scripts_survive(asked, tmp_path):
         stream.attend()
     for ending in ENDINGS:
         written(asked, tmp_path / f"out{ending}")
-        assert name in [line["class"] for line in read(tmp_path / f"out{ending}") if line["decision"] == "told"]
+        assert name in [
+            line["class"] for line in read(tmp_path / f"out{ending}") if line["decision"] == "told"
+        ]
 
 
 @pytest.mark.parametrize("name", ["out.txt", "out", "out.JSON", "jsonl"])
@@ -189,7 +198,9 @@ def test_a_full_disk_is_said_and_the_next_run_writes_every_line_once(asked, tmp_
                 os._exit(0)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len(path.read_bytes()) > rows(asked, "SELECT size FROM outputs")[0][0]  # half a line is there
+    assert (
+        len(path.read_bytes()) > rows(asked, "SELECT size FROM outputs")[0][0]
+    )  # half a line is there
     written(asked, path)
     assert read(path) == all_lines(asked)
 

@@ -44,7 +44,12 @@ def advanced(folder, until=330):
 
 def test_kept_are_the_images_that_the_engine_holds_and_those_a_person_was_asked_about(asked):
     with advanced(asked) as stream:
-        about = {own for (own,) in rows(asked, "SELECT i.id FROM questions JOIN items i ON i.place = representative")}
+        about = {
+            own
+            for (own,) in rows(
+                asked, "SELECT i.id FROM questions JOIN items i ON i.place = representative"
+            )
+        }
         told = {own for (own,) in rows(asked, "SELECT id FROM items WHERE is_told")}
         assert kept(asked) == held(stream) | about | told
     everything = {own for (own,) in rows(asked, "SELECT id FROM items")}
@@ -57,7 +62,10 @@ def test_what_is_kept_is_the_very_file_under_its_own_hash(asked):
     query = "SELECT i.id, p.sha256, p.file FROM items i JOIN pictures p ON p.sha256 = i.picture WHERE place > 0"
     found = rows(asked, query)
     assert len(found) > 100
-    assert all(file == files[own] and sha256 == hashlib.sha256(file).digest() for own, sha256, file in found)
+    assert all(
+        file == files[own] and sha256 == hashlib.sha256(file).digest()
+        for own, sha256, file in found
+    )
 
 
 def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
@@ -69,7 +77,9 @@ def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
     assert rows(folder, "SELECT count(*) FROM pictures") == [(len(distinct),)]
     assert rows(folder, "SELECT count(*) FROM items WHERE place > 0 AND picture NOTNULL") == [(60,)]
     assert {arrival.kept for arrival in once} <= distinct
-    with closing(sqlite3.connect(Layout(folder).database)) as connection:  # one of the two is let go
+    with closing(
+        sqlite3.connect(Layout(folder).database)
+    ) as connection:  # one of the two is let go
         connection.execute("UPDATE items SET picture = NULL WHERE id = 'image 1'")
         connection.commit()
     with Stream(folder, trains=False) as stream:
@@ -80,14 +90,17 @@ def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
 def test_no_picture_is_without_an_image_and_none_of_an_image_is_missing(asked):
     advanced(asked).close()
     pictures = {sha256 for (sha256,) in rows(asked, "SELECT sha256 FROM pictures")}
-    assert pictures == {sha256 for (sha256,) in rows(asked, "SELECT picture FROM items WHERE picture NOTNULL")}
+    assert pictures == {
+        sha256 for (sha256,) in rows(asked, "SELECT picture FROM items WHERE picture NOTNULL")
+    }
 
 
 def of_open_questions(folder):
     return {
         place
         for (place,) in rows(
-            folder, "SELECT place FROM members JOIN questions ON id = question_id WHERE status = 'open'"
+            folder,
+            "SELECT place FROM members JOIN questions ON id = question_id WHERE status = 'open'",
         )
     }
 

@@ -28,7 +28,9 @@ def class_today(folder):
 def test_classes_are_those_of_today_with_counts_that_add_up(reader, reference):
     today = class_today(reference)
     names = dict(rows(reference, "SELECT id, name FROM classes"))
-    placed = rows(reference, "SELECT place, class_id, is_told FROM items WHERE class_id IS NOT NULL")
+    placed = rows(
+        reference, "SELECT place, class_id, is_told FROM items WHERE class_id IS NOT NULL"
+    )
     found = {entry.id: entry for entry in reader.classes()}
     assert list(found) == sorted({own for own in today.values() if own is not None})
     for own, entry in found.items():
@@ -43,12 +45,16 @@ def test_classes_are_those_of_today_with_counts_that_add_up(reader, reference):
 
 def test_the_classes_are_those_that_the_engine_has(reference, reader):
     with Stream(reference, trains=False) as stream:
-        assert {entry.id: entry.name for entry in reader.classes()} == stream._engine.dialogue.catalogue.names()
+        assert {
+            entry.id: entry.name for entry in reader.classes()
+        } == stream._engine.dialogue.catalogue.names()
 
 
 def test_questions_are_found_by_status_and_add_up(reader, reference):
     everything = reader.questions(None)
-    assert [question.id for question in everything] == [own for (own,) in rows(reference, "SELECT id FROM questions")]
+    assert [question.id for question in everything] == [
+        own for (own,) in rows(reference, "SELECT id FROM questions")
+    ]
     for status in {question.status for question in everything}:
         of_it = reader.questions(status)
         assert of_it == [question for question in everything if question.status == status]
@@ -60,7 +66,9 @@ def test_questions_are_found_by_status_and_add_up(reader, reference):
 
 
 def test_a_question_that_was_never_asked_is_said(reader):
-    with pytest.raises(QuestionError, match=rf"no question has the id 999; {reader.count('open')} are open"):
+    with pytest.raises(
+        QuestionError, match=rf"no question has the id 999; {reader.count('open')} are open"
+    ):
         reader.question(999)
 
 
@@ -94,7 +102,9 @@ def test_the_events_are_all_that_happened_in_order(reader, reference):
     assert len(events) == 420 + rows(reference, "SELECT count(*) FROM events")[0][0]
     assert [event.position for event in events] == sorted(event.position for event in events)
     versions = [event.model for event in events if isinstance(event, Retrained)]
-    assert versions == [v for (v,) in rows(reference, "SELECT version FROM models ORDER BY version")]
+    assert versions == [
+        v for (v,) in rows(reference, "SELECT version FROM models ORDER BY version")
+    ]
     now = 0
     for event in events:  # every image was decided about by the model in use
         if isinstance(event, Retrained):
@@ -109,7 +119,9 @@ def test_the_images_of_a_question_are_decoded_from_their_pictures(reader):
     for question in asked:
         kept = reader.picture(question.representative.position)
         assert kept is not None  # of every image that a person was asked about
-        assert (np.asarray(Image.open(io.BytesIO(kept))) == images[question.representative.id]).all()
+        assert (
+            np.asarray(Image.open(io.BytesIO(kept))) == images[question.representative.id]
+        ).all()
         assert (question.representative.image == images[question.representative.id]).all()
 
 
@@ -131,10 +143,15 @@ def test_what_is_no_stream_folder_is_refused(tmp_path):
 def test_a_damaged_page_is_said_when_it_is_met(asked):
     path = Layout(asked).database
     with closing(sqlite3.connect(path)) as connection:
-        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'items'").fetchone()
+        (root,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'items'"
+        ).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     content = bytearray(path.read_bytes())
     content[(root - 1) * size : root * size] = b"\xff" * size
     path.write_bytes(content)
-    with Reader(asked) as reader, pytest.raises(FolderError, match=r"stream\.db is damaged .*backup"):
+    with (
+        Reader(asked) as reader,
+        pytest.raises(FolderError, match=r"stream\.db is damaged .*backup"),
+    ):
         list(reader.items())

@@ -71,7 +71,11 @@ def test_troubles_are_counted_kept_and_tried_again_next_time(stream, folder):
 
 def test_when_nothing_new_comes_what_has_come_is_taken_at_once(stream, folder):
     seen = []
-    run(stream, [*source(3), None, *source(5, first=4), None, None], on_batch=lambda counts: seen.append(counts.taken))
+    run(
+        stream,
+        [*source(3), None, *source(5, first=4), None, None],
+        on_batch=lambda counts: seen.append(counts.taken),
+    )
     assert seen[:2] == [3, 5]
     assert taken(folder) == [f"image {place}" for place in range(1, 6)]
 

@@ -31,14 +31,20 @@ def test_the_numbers_are_those_of_the_tables(reference):
     assert status.position == 420
     assert status.model == rows(reference, "SELECT max(version) FROM models")[0][0]
     assert status.training is None
-    assert status.questions == Counter(state for (state,) in rows(reference, "SELECT status FROM questions"))
+    assert status.questions == Counter(
+        state for (state,) in rows(reference, "SELECT status FROM questions")
+    )
     inbox = rows(reference, "SELECT step, refusal, kind FROM inbox")
     assert status.messages == sum(step is None for step, _, _ in inbox)
     assert len(status.refusals) == sum(refusal is not None for _, refusal, _ in inbox) > 0
     taken = Counter(kind for step, refusal, kind in inbox if step is not None and refusal is None)
     assert status.told == taken["Named"] + taken["Split"] + taken["Correct"]  # labels spent
-    assert status.picture_bytes == sum(len(file) for (file,) in rows(reference, "SELECT file FROM pictures"))
-    assert status.bytes == sum(file.stat().st_size for file in reference.rglob("*") if file.is_file())
+    assert status.picture_bytes == sum(
+        len(file) for (file,) in rows(reference, "SELECT file FROM pictures")
+    )
+    assert status.bytes == sum(
+        file.stat().st_size for file in reference.rglob("*") if file.is_file()
+    )
     assert status.budget == 0.1
 
 

@@ -54,7 +54,9 @@ def disturbed(folder, seed, crashes):
             while stream.position < IMAGES:
                 if crashes and not patience:
                     setattr(stream, moment, stop)
-                    stream._since = -100 if moment == "_save" else stream._since  # a snapshot is due
+                    stream._since = (
+                        -100 if moment == "_save" else stream._since
+                    )  # a snapshot is due
                 patience -= 1
                 start = stream.position
                 stream.take(arrivals(IMAGES)[start : start + rng.randrange(1, 40)])
@@ -63,8 +65,12 @@ def disturbed(folder, seed, crashes):
         except Stopped:
             crashes -= 1
             stream._release()
-            if rng.random() < 0.8:  # the trainer was quicker than the end of its parent; it need not start again
-                for (version,) in rows(folder, "SELECT version FROM models WHERE installed_at IS NULL"):
+            if (
+                rng.random() < 0.8
+            ):  # the trainer was quicker than the end of its parent; it need not start again
+                for (version,) in rows(
+                    folder, "SELECT version FROM models WHERE installed_at IS NULL"
+                ):
                     train(Layout(folder), version)
         else:
             return crashes
@@ -79,12 +85,26 @@ def test_a_stream_that_is_stopped_again_and_again_ends_as_one_that_never_was(ref
 
 
 def test_the_story_has_all_that_a_person_can_say_and_all_that_can_happen(reference):
-    said = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM inbox WHERE step AND refusal IS NULL")}
+    said = {
+        kind
+        for (kind,) in rows(
+            reference, "SELECT DISTINCT kind FROM inbox WHERE step AND refusal IS NULL"
+        )
+    }
     assert said == {
         "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass", "Skip", "Split", "Undo",
     }  # fmt: skip
     happened = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM events")}
-    assert happened >= {"Asked", "Joined", "Labelled", "Revised", "Skipped", "Divided", "Undone", "Corrected"}
+    assert happened >= {
+        "Asked",
+        "Joined",
+        "Labelled",
+        "Revised",
+        "Skipped",
+        "Divided",
+        "Undone",
+        "Corrected",
+    }
     assert rows(reference, "SELECT count(*) FROM inbox WHERE refusal IS NOT NULL")[0][0] > 3
     assert rows(reference, "SELECT count(*) FROM models WHERE installed_at IS NOT NULL")[0][0] > 3
 
@@ -96,12 +116,22 @@ def test_each_message_is_taken_at_exactly_its_position(folder):
     with Stream(folder, trains=False) as stream:
         stream.take(arrivals(40))
         stream.attend()
-    taken = rows(folder, "SELECT s.position FROM inbox i JOIN steps s ON s.step = i.step ORDER BY s.step")
+    taken = rows(
+        folder, "SELECT s.position FROM inbox i JOIN steps s ON s.step = i.step ORDER BY s.step"
+    )
     assert [place for (place,) in taken] == places[:-1]
     assert rows(folder, "SELECT number FROM inbox WHERE step IS NULL") == [(6,)]
-    added = rows(folder, "SELECT position FROM events WHERE kind = 'ClassAdded' AND position > 0 ORDER BY number")
+    added = rows(
+        folder,
+        "SELECT position FROM events WHERE kind = 'ClassAdded' AND position > 0 ORDER BY number",
+    )
     assert [place for (place,) in added] == places[:-1]
-    before = [place for (place,) in rows(folder, "SELECT place FROM items WHERE step < (SELECT step FROM inbox)")]
+    before = [
+        place
+        for (place,) in rows(
+            folder, "SELECT place FROM items WHERE step < (SELECT step FROM inbox)"
+        )
+    ]
     assert max(before) == 7  # the images up to it were taken, the next were not
 
 
@@ -110,10 +140,16 @@ def test_a_message_that_must_be_refused_does_not_stop_the_others(asked):
     tell(asked, [Skip(2), RenameClass(0, "d")])
     with Stream(asked, trains=False) as stream:
         stream.attend()
-    refused = [refusal is not None for (refusal,) in rows(asked, "SELECT refusal FROM inbox ORDER BY number")]
+    refused = [
+        refusal is not None
+        for (refusal,) in rows(asked, "SELECT refusal FROM inbox ORDER BY number")
+    ]
     assert refused == [False, True, False, True, True, False, False]
     assert rows(asked, "SELECT name FROM classes WHERE id = 0") == [("d",)]
-    assert rows(asked, "SELECT status FROM questions WHERE id < 3 ORDER BY id") == [("answered",), ("skipped",)]
+    assert rows(asked, "SELECT status FROM questions WHERE id < 3 ORDER BY id") == [
+        ("answered",),
+        ("skipped",),
+    ]
 
 
 def test_a_refused_message_leaves_the_engine_as_it_was(asked):
@@ -169,7 +205,9 @@ def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
         connection.execute("UPDATE items SET is_accepted = 1 - is_accepted WHERE place = 210")
         connection.commit()
     before = dump(asked)
-    with pytest.raises(FolderError, match=r"step \d+ \(observe\) does not; run it with the versions of csim"):
+    with pytest.raises(
+        FolderError, match=r"step \d+ \(observe\) does not; run it with the versions of csim"
+    ):
         Stream(asked, trains=False)
     assert dump(asked) == before
 
@@ -178,7 +216,9 @@ def snapshots_of(folder):
     return sorted((folder / "snapshots").iterdir())
 
 
-@pytest.mark.parametrize("harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
+@pytest.mark.parametrize(
+    "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"")]
+)
 def test_if_the_newer_snapshot_is_damaged_the_older_serves_and_one_is_told(asked, harm):
     with Stream(asked, trains=False) as stream:
         before = knowledge(stream)
@@ -200,12 +240,16 @@ def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked
         flip(snapshot)
     before = files(asked), dump(asked)
     for _ in range(2):
-        with pytest.raises(FolderError, match=r"no whole snapshot left .*; restore the folder from a backup"):
+        with pytest.raises(
+            FolderError, match=r"no whole snapshot left .*; restore the folder from a backup"
+        ):
             Stream(asked, trains=False)
     assert (files(asked), dump(asked)) == before
 
 
-@pytest.mark.parametrize("harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"hello")])
+@pytest.mark.parametrize(
+    "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"hello")]
+)
 def test_a_missing_or_damaged_model_is_said_and_nothing_is_changed(asked, harm):
     harm(Layout(asked).model(1))
     before = files(asked), dump(asked)
@@ -264,7 +308,9 @@ def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked)
             act()
     stream.close()
     go_on(asked, 330, trains=False)
-    places = [place for (place,) in rows(asked, "SELECT place FROM items WHERE place > 0 ORDER BY place")]
+    places = [
+        place for (place,) in rows(asked, "SELECT place FROM items WHERE place > 0 ORDER BY place")
+    ]
     assert places == list(range(1, 331))
 
 
@@ -294,7 +340,9 @@ def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
 def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due):
     train(Layout(due), 2)
     go_on(due, 260)
-    assert rows(due, "SELECT switch_at, installed_at, seconds FROM models WHERE version = 2") == [(230, 230, 0.0)]
+    assert rows(due, "SELECT switch_at, installed_at, seconds FROM models WHERE version = 2") == [
+        (230, 230, 0.0)
+    ]
     assert set(rows(due, "SELECT model FROM items WHERE place BETWEEN 201 AND 230")) == {(1,)}
     assert set(rows(due, "SELECT model FROM items WHERE place > 230")) == {(2,)}
 
@@ -306,7 +354,9 @@ def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_mode
     go_on(calm, 260)
     stream = Stream(due)
     os.kill(stream._trainer._process.pid, signal.SIGKILL)
-    with pytest.raises(FolderError, match=r"model 2 must be trained .* failed .*nothing is lost, run again"):
+    with pytest.raises(
+        FolderError, match=r"model 2 must be trained .* failed .*nothing is lost, run again"
+    ):
         stream.take(arrivals(260)[200:])
     assert stream.position == 230
     stream.close()
@@ -332,11 +382,16 @@ def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens
     stream = Stream(folder)
     stream._since = float("inf")  # no snapshot: all will be done again
     stream.take(arrivals(100))
-    tell(folder, [Named(1, "one new class"), Named(2, "another new class")])  # the second while the first is trained
+    tell(
+        folder, [Named(1, "one new class"), Named(2, "another new class")]
+    )  # the second while the first is trained
     stream.take(arrivals(130)[100:])
     before = knowledge(stream)
     stream._release()
-    assert rows(folder, "SELECT position, switch_at, installed_at FROM models WHERE version > 1") == [(100,) * 3] * 2
+    assert (
+        rows(folder, "SELECT position, switch_at, installed_at FROM models WHERE version > 1")
+        == [(100,) * 3] * 2
+    )
     assert rows(folder, "SELECT count(*) FROM steps WHERE kind = 'observe' AND body = 0") == [(0,)]
     with Stream(folder, trains=False) as stream:
         assert knowledge(stream) == before
@@ -360,9 +415,13 @@ def test_after_a_snapshot_only_what_a_restart_needs_is_left(reference):
     assert len(steps) == 2
     (oldest,) = rows(reference, "SELECT min(model) FROM snapshots")[0]
     (newest,) = rows(reference, "SELECT max(version) FROM models")[0]
-    expected = {layout.snapshot(step) for step in steps} | {layout.model(v) for v in range(oldest, newest + 1)}
+    expected = {layout.snapshot(step) for step in steps} | {
+        layout.model(v) for v in range(oldest, newest + 1)
+    }
     assert {file for folder in layout.folders for file in folder.iterdir()} == expected
-    assert rows(reference, "SELECT count(*) FROM steps WHERE pixels NOTNULL AND step <= ?", min(steps)) == [(0,)]
+    assert rows(
+        reference, "SELECT count(*) FROM steps WHERE pixels NOTNULL AND step <= ?", min(steps)
+    ) == [(0,)]
     gone = "SELECT count(*) FROM steps WHERE kind = 'observe' AND pixels IS NULL AND step > ?"
     assert rows(reference, gone, min(steps)) == [(0,)]
 
@@ -405,7 +464,10 @@ def test_to_finish_twice_asks_once_even_after_a_crash(asked):
 def test_to_finish_leaves_no_image_without_a_class_but_those_asked_about(asked):
     with Stream(asked, trains=False) as stream:
         stream.finish()
-    asked_about = {place for (place,) in rows(asked, "SELECT representative FROM questions WHERE status = 'open'")}
+    asked_about = {
+        place
+        for (place,) in rows(asked, "SELECT representative FROM questions WHERE status = 'open'")
+    }
     without = {place for (place,) in rows(asked, "SELECT place FROM items WHERE class_id IS NULL")}
     assert without <= asked_about
 
@@ -438,6 +500,8 @@ def test_images_that_a_correction_gave_their_class_are_still_of_its_question(ask
     found = rows(asked, f"{given} WHERE m.question_id = ?", question)
     assert len(found) > 2
     assert set(found) == {("heron", question)}
-    assert rows(asked, "SELECT name FROM questions q JOIN classes c ON c.id = class_id WHERE q.id = ?", question) == [
-        ("heron",)
-    ]
+    assert rows(
+        asked,
+        "SELECT name FROM questions q JOIN classes c ON c.id = class_id WHERE q.id = ?",
+        question,
+    ) == [("heron",)]

@@ -33,7 +33,9 @@ def test_a_job_that_cannot_be_done_is_said_and_the_next_one_is_done_all_the_same
     whole = job.read_bytes()
     job.write_bytes(whole[:-100])
     trainer.begin(2)
-    with pytest.raises(FolderError, match=r"model 2 must be trained to go on, which failed .*000002\.safetensors"):
+    with pytest.raises(
+        FolderError, match=r"model 2 must be trained to go on, which failed .*000002\.safetensors"
+    ):
         wait_for(trainer)
     assert trainer.version is None
     assert not Layout(due).model(2).exists()

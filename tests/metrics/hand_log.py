@@ -13,7 +13,17 @@ from csim.records import (
     Revised,
 )
 
-TRUTH = {"1": "cat", "2": "dog", "3": "emu", "4": "emu", "5": "cat", "6": "fox", "7": "emu", "8": "fox", "9": "fox"}
+TRUTH = {
+    "1": "cat",
+    "2": "dog",
+    "3": "emu",
+    "4": "emu",
+    "5": "cat",
+    "6": "fox",
+    "7": "emu",
+    "8": "fox",
+    "9": "fox",
+}
 
 LOG = [
     ClassAdded(0, 0, "cat"),

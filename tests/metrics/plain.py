@@ -20,7 +20,11 @@ def name_of(events, class_id):
     for event in events:
         if isinstance(event, ClassesMerged) and event.source == class_id:
             class_id = event.target
-    namings = [event for event in events if isinstance(event, ClassAdded | ClassRenamed) and event.class_id == class_id]
+    namings = [
+        event
+        for event in events
+        if isinstance(event, ClassAdded | ClassRenamed) and event.class_id == class_id
+    ]
     return namings[-1].name
 
 
@@ -70,7 +74,10 @@ def known_to(events, item_id):
     models = [before for before in range(place) if isinstance(events[before], Retrained)]
     if not models:
         return set()
-    alive = (_still_there(class_id, events[models[-1] : place]) for class_id in events[models[-1]].class_ids)
+    alive = (
+        _still_there(class_id, events[models[-1] : place])
+        for class_id in events[models[-1]].class_ids
+    )
     return {name_of(events, class_id) for class_id in alive if class_id is not None}
 
 

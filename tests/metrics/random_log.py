@@ -59,13 +59,22 @@ RATES = {  # the chance of each act after each image
 
 
 def random_log(
-    seed: int, images: int = 60, *, kinds: int = 6, known: int = 2, rates: Mapping[str, float] = RATES
+    seed: int,
+    images: int = 60,
+    *,
+    kinds: int = 6,
+    known: int = 2,
+    rates: Mapping[str, float] = RATES,
 ) -> tuple[list[Event], dict[str, str]]:
     """Return a log and the truth; `known` of the `kinds` are in the first model, one more may come every 5 images."""
-    stream = _Stream(np.random.default_rng(seed), [f"kind {number}" for number in range(kinds)], known)
+    stream = _Stream(
+        np.random.default_rng(seed), [f"kind {number}" for number in range(kinds)], known
+    )
     for position in range(1, images + 1):
         stream.arrive(position)
-        for act in stream.rng.permutation([act for act, rate in rates.items() if stream.rng.random() < rate]):
+        for act in stream.rng.permutation(
+            [act for act, rate in rates.items() if stream.rng.random() < rate]
+        ):
             getattr(stream, act)()
     return stream.events, stream.truth
 
@@ -106,7 +115,9 @@ class _Stream:
             self._log(Rejected, item_id, None, 0.1, self.models)
             self.waiting.append(item_id)
         else:
-            self.labels[item_id] = self._pick(right if right and self.rng.random() < 0.7 else self.learned)
+            self.labels[item_id] = self._pick(
+                right if right and self.rng.random() < 0.7 else self.learned
+            )
             self._log(Accepted, item_id, self.labels[item_id], 0.9, self.models)
 
     def ask(self):
@@ -192,7 +203,9 @@ class _Stream:
     def retrain(self):
         self.models += 1
         self.learned = tuple(self.living)
-        self._log(TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64), np.zeros(0, bool)))
+        self._log(
+            TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64), np.zeros(0, bool))
+        )
         self._log(Retrained, self.models, self.learned)
 
     def rename(self):
@@ -205,7 +218,9 @@ class _Stream:
 
     def merge(self):
         if len(self.living) > 2:
-            source, target = (int(own) for own in self.rng.choice(list(self.living), 2, replace=False))
+            source, target = (
+                int(own) for own in self.rng.choice(list(self.living), 2, replace=False)
+            )
             del self.living[source]
             self.learned = tuple({target if own == source else own: None for own in self.learned})
             self._log(ClassesMerged, source, target)
@@ -232,7 +247,11 @@ class _Stream:
         self.open.append(self.events[-1].question)
 
     def _name_for(self, question):
-        return self.truth[question.representative.id] if self.rng.random() < 0.7 else self._pick(self.kinds)
+        return (
+            self.truth[question.representative.id]
+            if self.rng.random() < 0.7
+            else self._pick(self.kinds)
+        )
 
     def _class(self, name):
         for class_id, own in self.living.items():

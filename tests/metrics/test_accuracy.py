@@ -19,7 +19,9 @@ def test_accuracy_is_the_share_of_right_labels():
 
 
 @given(
-    pairs=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["a", "b", None])), max_size=40),
+    pairs=st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from(["a", "b", None])), max_size=40
+    ),
     window=st.integers(1, 50),
 )
 def test_the_curve_is_the_accuracy_of_the_last_images(pairs, window):
@@ -33,7 +35,9 @@ def test_the_curve_is_the_accuracy_of_the_last_images(pairs, window):
 
 
 def test_images_that_a_person_labelled_are_left_out():
-    assert unasked(LOG, TRUTH) == {own: TRUTH[own] for own in ("1", "2", "3", "5", "7", "9")}, "5 was spread to only"
+    assert unasked(LOG, TRUTH) == {own: TRUTH[own] for own in ("1", "2", "3", "5", "7", "9")}, (
+        "5 was spread to only"
+    )
 
 
 def test_an_answer_that_was_taken_back_leaves_its_image_unasked():

@@ -45,14 +45,21 @@ def test_splits_and_corrections_are_labels_too():
 
 
 def test_a_question_that_was_put_aside_or_given_up_costs_nothing():
-    assert labels_spent([asked(1, 1, "1"), Skipped(1, 1), asked(2, 2, "2"), Expired(3, 2), asked(4, 3, "3")]) == []
+    assert (
+        labels_spent(
+            [asked(1, 1, "1"), Skipped(1, 1), asked(2, 2, "2"), Expired(3, 2), asked(4, 3, "3")]
+        )
+        == []
+    )
 
 
 def test_an_answer_stays_spent_when_it_is_taken_back_and_the_next_is_one_more():
     undo = [Undone(6, 1), Revised(6, "1", 3, None)]
     assert labels_spent([*answer(4, 1, "1"), *undo]) == [4]
     assert labels_spent([*answer(4, 1, "1"), *undo, *answer(8, 1, "1")]) == [4, 8]
-    assert labels_spent([*answer(6, 1, "1"), *undo, *answer(6, 1, "1")]) == [6, 6], "all at the same position"
+    assert labels_spent([*answer(6, 1, "1"), *undo, *answer(6, 1, "1")]) == [6, 6], (
+        "all at the same position"
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -60,15 +67,23 @@ def test_labels_spent_on_a_drawn_log_are_all_that_a_person_said(seed):
     """Said anew: a split, a correction, and each image shown (the representative) that was named."""
     events, _ = random_log(seed)
     is_said = [
-        isinstance(event, Divided | Corrected | Told) or (isinstance(event, Labelled) and event.is_told)
+        isinstance(event, Divided | Corrected | Told)
+        or (isinstance(event, Labelled) and event.is_told)
         for event in events
     ]
-    assert labels_spent(events) == [event.position for event, said in zip(events, is_said, strict=True) if said]
+    assert labels_spent(events) == [
+        event.position for event, said in zip(events, is_said, strict=True) if said
+    ]
     assert questions(events) == [event.position for event in events if type(event) is Asked]
 
 
 def test_images_per_label_is_one_if_every_image_is_asked_about_alone():
-    events = [Rejected(1, "1", 0, 0.1, 1), Rejected(2, "2", 0, 0.1, 1), *answer(2, 1, "1"), *answer(2, 2, "2")]
+    events = [
+        Rejected(1, "1", 0, 0.1, 1),
+        Rejected(2, "2", 0, 0.1, 1),
+        *answer(2, 1, "1"),
+        *answer(2, 2, "2"),
+    ]
     assert images_per_label(events) == 1
 
 
@@ -81,7 +96,12 @@ def test_an_image_that_was_changed_by_other_means_has_its_label_from_no_answer()
     events = [Rejected(1, "1", 0, 0.1, 1), Rejected(2, "2", 0, 0.1, 1), *answer(2, 1, "1", "2")]
     assert images_per_label([*events, Revised(3, "2", 3, 4)]) == 1
     assert images_per_label([*events, Revised(3, "2", 3, None)]) == 1
-    assert images_per_label([*events, Undone(3, 1), Revised(3, "1", 3, None), Revised(3, "2", 3, None)]) == 0
+    assert (
+        images_per_label(
+            [*events, Undone(3, 1), Revised(3, "1", 3, None), Revised(3, "2", 3, None)]
+        )
+        == 0
+    )
 
 
 def test_a_correction_names_the_images_again_and_counts_as_an_answer():
@@ -109,7 +129,11 @@ def test_images_per_label_of_a_drawn_log_are_those_counted_plainly(seed, within)
     for place, event in enumerate(events):
         if isinstance(event, Corrected):
             after = place + 1
-            while after < len(events) and isinstance(events[after], Revised) and events[after].after == event.class_id:
+            while (
+                after < len(events)
+                and isinstance(events[after], Revised)
+                and events[after].after == event.class_id
+            ):
                 corrections[after] = event
                 after += 1
     by_answer = 0
@@ -123,7 +147,8 @@ def test_images_per_label_of_a_drawn_log_are_those_counted_plainly(seed, within)
                 origin = origin if is_kept else is_named
         by_answer += bool(origin) and plain.last_label(own, within) is not None
     said = sum(
-        isinstance(event, Corrected | Told) or (isinstance(event, Labelled) and event.is_told) for event in events
+        isinstance(event, Corrected | Told) or (isinstance(event, Labelled) and event.is_told)
+        for event in events
     )
     assert images_per_label(events, within) == pytest.approx(by_answer / said)
     assert by_answer > 0

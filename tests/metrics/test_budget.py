@@ -52,5 +52,7 @@ def test_the_excess_of_a_drawn_log_is_the_worst_of_all_prefixes(seed):
 
 @pytest.mark.parametrize(("share", "burst"), [(-0.1, 0), (1.1, 0), (float("nan"), 0), (0.1, -1)])
 def test_an_impossible_budget_is_refused(share, burst):
-    with pytest.raises(SettingsError, match="share must lie between 0 and 1 and burst be 0 or more"):
+    with pytest.raises(
+        SettingsError, match="share must lie between 0 and 1 and burst be 0 or more"
+    ):
         most_over_budget([], share, burst)

@@ -45,14 +45,21 @@ def test_delays_of_a_drawn_log_are_those_counted_plainly(seed):
     new = [name for name in dict.fromkeys(truth.values()) if name not in plain.first_known(events)]
     expected = []
     for name in new:
-        about = [e.position for e in events if isinstance(e, Asked) and truth[e.question.representative.id] == name]
+        about = [
+            e.position
+            for e in events
+            if isinstance(e, Asked) and truth[e.question.representative.id] == name
+        ]
         able = [
             event.position
             for event in events
-            if isinstance(event, Retrained) and name in {plain.name_of(events, own) for own in event.class_ids}
+            if isinstance(event, Retrained)
+            and name in {plain.name_of(events, own) for own in event.class_ids}
         ]
         own = [position for position, true in enumerate(truth.values(), start=1) if true == name]
-        counts = [len([p for p in own if p <= min(when)]) if when else None for when in (about, able)]
+        counts = [
+            len([p for p in own if p <= min(when)]) if when else None for when in (about, able)
+        ]
         expected.append(Delay(name, *counts))
     assert delays(events, truth) == expected
     assert [(m.name, m.appeared) for m in milestones(events, truth)] == [
@@ -61,7 +68,9 @@ def test_delays_of_a_drawn_log_are_those_counted_plainly(seed):
 
 
 def test_a_question_about_an_image_that_the_truth_lacks_is_refused():
-    with pytest.raises(InputError, match="the truth must name every image of the log; '77' is not among its 9"):
+    with pytest.raises(
+        InputError, match="the truth must name every image of the log; '77' is not among its 9"
+    ):
         milestones([asked(5, 1, "77")], TRUTH)
     with pytest.raises(InputError, match="'77'"):
         delays([asked(5, 1, "77")], TRUTH)

@@ -17,7 +17,14 @@ from csim.metrics import figures
 from csim.metrics.accuracy import unasked
 from csim.metrics.answers import images_per_label
 from csim.metrics.delay import delays
-from csim.metrics.figures import Summary, labels_spent, milestones, novelty_errors, purity, summarise
+from csim.metrics.figures import (
+    Summary,
+    labels_spent,
+    milestones,
+    novelty_errors,
+    purity,
+    summarise,
+)
 from csim.metrics.labels import late_revisions
 from csim.metrics.novelty import first_images_missed, novelty
 from csim.metrics.reading import read
@@ -66,7 +73,10 @@ def test_a_summary_agrees_with_the_figures_one_by_one(seed, within):
     assert summary.images_per_label == images_per_label(events, within)
     assert summary.late_revisions == late_revisions(events, within)
     assert summary.first_500_missed == first_images_missed(events, truth, within=within)
-    assert dataclasses.asdict(summary).items() >= dataclasses.asdict(novelty(events, truth, within)).items()
+    assert (
+        dataclasses.asdict(summary).items()
+        >= dataclasses.asdict(novelty(events, truth, within)).items()
+    )
     measured = [wait.to_detection for wait in waits if wait.to_detection is not None]
     assert summary.images_to_detection == statistics.median(measured)
     assert summary.classes_undetected == len(waits) - len(measured)
@@ -78,14 +88,20 @@ def test_no_figure_is_ever_undefined_and_shares_lie_between_0_and_100(seed):
     events, truth = random_log(seed)
     for stop in range(0, len(events), 20):
         seen = {event.item_id for event in events[:stop] if isinstance(event, Accepted | Rejected)}
-        summary = summarise(events[:stop], {own: name for own, name in truth.items() if own in seen})
+        summary = summarise(
+            events[:stop], {own: name for own, name in truth.items() if own in seen}
+        )
         for name, value in dataclasses.asdict(summary).items():
             if name.startswith(("images_to_",)):
                 assert value is None or value >= 0, name
             else:
                 assert math.isfinite(value), name
                 assert value >= 0, name
-                assert value <= 100 or name in {"labels_percent", "late_revisions", "images_per_label"}, name
+                assert value <= 100 or name in {
+                    "labels_percent",
+                    "late_revisions",
+                    "images_per_label",
+                }, name
 
 
 def test_the_summary_of_nothing_is_all_zeros_and_the_delays_are_none():
@@ -130,7 +146,9 @@ def test_a_long_log_is_summarised_in_seconds():
 
 
 def test_every_figure_of_the_summary_is_documented():
-    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (higher|lower|-) \|", PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| [^|]+ \| (higher|lower|-) \|", PAGE.read_text(), re.MULTILINE
+    )
     assert {name for name, _ in rows} == {field.name for field in dataclasses.fields(Summary)}
     assert len(rows) == len(dict(rows))
 

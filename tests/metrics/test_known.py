@@ -17,12 +17,20 @@ def arrive(position):
 
 def test_the_first_classes_are_those_of_the_model_before_the_stream():
     assert first_classes(LOG, class_names(LOG)) == {"cat", "dog"}
-    assert first_classes([Retrained(3, 1, (0, 1))], NAMES) == set(), "without a warm-up every class is new"
+    assert first_classes([Retrained(3, 1, (0, 1))], NAMES) == set(), (
+        "without a warm-up every class is new"
+    )
     assert first_classes([], {}) == set()
 
 
 def test_a_class_is_known_from_the_model_that_learned_it_on():
-    events = [arrive(1), Retrained(1, 1, (0,)), arrive(2), Retrained(2, 2, (0, 1)), Accepted(3, "3", 0, 0.9, 2)]
+    events = [
+        arrive(1),
+        Retrained(1, 1, (0,)),
+        arrive(2),
+        Retrained(2, 2, (0, 1)),
+        Accepted(3, "3", 0, 0.9, 2),
+    ]
     assert known_at_arrival(events, NAMES) == {"1": set(), "2": {"cat"}, "3": {"cat", "dog"}}
 
 
@@ -32,7 +40,13 @@ def test_a_removed_class_is_known_no_more():
 
 
 def test_a_class_that_another_went_up_in_is_known_at_once_and_goes_with_it():
-    events = [Retrained(0, 1, (0, 1)), ClassesMerged(0, 1, 2), arrive(1), ClassRemoved(1, 2), arrive(2)]
+    events = [
+        Retrained(0, 1, (0, 1)),
+        ClassesMerged(0, 1, 2),
+        arrive(1),
+        ClassRemoved(1, 2),
+        arrive(2),
+    ]
     names = {0: "cat", 1: "emu", 2: "emu"}
     assert known_at_arrival(events, names) == {"1": {"cat", "emu"}, "2": {"cat"}}
 
@@ -46,7 +60,9 @@ def test_a_merge_of_classes_not_learned_teaches_the_model_nothing():
 def test_what_is_known_in_a_drawn_log_is_what_is_read_plainly(seed):
     events, truth = random_log(seed)
     names = class_names(events)
-    assert known_at_arrival(events, names) == {item_id: plain.known_to(events, item_id) for item_id in truth}
+    assert known_at_arrival(events, names) == {
+        item_id: plain.known_to(events, item_id) for item_id in truth
+    }
     assert first_classes(events, names) == plain.first_known(events)
 
 

@@ -3,7 +3,15 @@ from metrics import plain
 from metrics.random_log import random_log
 
 from csim.errors import InputError, SettingsError
-from csim.metrics.labels import at_arrival, changes, class_names, final, late_revisions, named, names_of
+from csim.metrics.labels import (
+    at_arrival,
+    changes,
+    class_names,
+    final,
+    late_revisions,
+    named,
+    names_of,
+)
 from csim.records import (
     Accepted,
     ClassAdded,
@@ -41,12 +49,22 @@ def test_a_chain_of_merges_leads_to_its_end():
 
 
 def test_a_rename_after_a_merge_renames_all_that_went_up_in_it():
-    events = [ClassAdded(0, 0, "a"), ClassAdded(0, 1, "b"), ClassesMerged(1, 0, 1), ClassRenamed(2, 1, "both")]
+    events = [
+        ClassAdded(0, 0, "a"),
+        ClassAdded(0, 1, "b"),
+        ClassesMerged(1, 0, 1),
+        ClassRenamed(2, 1, "both"),
+    ]
     assert class_names(events) == {0: "both", 1: "both"}
 
 
 def test_a_name_that_was_freed_by_a_merge_may_belong_to_a_new_class():
-    events = [ClassAdded(0, 0, "a"), ClassAdded(0, 1, "b"), ClassesMerged(1, 0, 1), ClassAdded(2, 2, "a")]
+    events = [
+        ClassAdded(0, 0, "a"),
+        ClassAdded(0, 1, "b"),
+        ClassesMerged(1, 0, 1),
+        ClassAdded(2, 2, "a"),
+    ]
     assert class_names(events) == {0: "b", 1: "b", 2: "a"}
 
 
@@ -143,7 +161,11 @@ def test_the_limit_is_two_thousand_arrivals_if_nothing_is_said():
 
 
 def test_what_changes_nothing_is_not_a_late_revision():
-    events = [Accepted(1, "a", 0, 0.9, 1), Revised(90, "a", 0, 0), Labelled(91, "a", 0, 1, is_told=True)]
+    events = [
+        Accepted(1, "a", 0, 0.9, 1),
+        Revised(90, "a", 0, 0),
+        Labelled(91, "a", 0, 1, is_told=True),
+    ]
     assert late_revisions(events, within=10) == 0
     assert [change.is_late for change in changes(events, within=100)] == [False, False]
 
@@ -161,11 +183,20 @@ def test_a_correction_is_an_answer_and_other_revisions_are_not():
         Accepted(5, "c", 0, 0.9, 1),
         Revised(5, "b", 5, 5),  # no more next to the correction
     ]
-    assert [change.is_from_answer for change in changes(events)] == [True, True, True, True, False, False]
+    assert [change.is_from_answer for change in changes(events)] == [
+        True,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_limit_below_zero_is_refused():
-    with pytest.raises(SettingsError, match="within must be 0 or more arrivals, or None for no limit; got -1"):
+    with pytest.raises(
+        SettingsError, match="within must be 0 or more arrivals, or None for no limit; got -1"
+    ):
         final([], within=-1)
 
 

@@ -39,7 +39,12 @@ def test_without_images_there_are_no_novelty_errors():
 
 
 def test_a_novel_image_that_is_mended_too_late_stays_missed():
-    events = [*LOG[:3], ClassAdded(0, 2, "emu"), Accepted(3, "3", 0, 0.7, 1), Revised(20, "3", 0, 2)]
+    events = [
+        *LOG[:3],
+        ClassAdded(0, 2, "emu"),
+        Accepted(3, "3", 0, 0.7, 1),
+        Revised(20, "3", 0, 2),
+    ]
     assert novelty_errors(events, TRUTH, within=17) == (0, 0)
     assert novelty_errors(events, TRUTH, within=16) == (100, 0)
 
@@ -53,11 +58,18 @@ def test_all_figures_of_the_log_made_by_hand():
     assert figures.f_new_for_ever == pytest.approx(100 * 1 / 3), "5"
     assert figures.rejected_known == pytest.approx(100 * 1 / 4), "5"
     assert figures.rejected_novel == pytest.approx(100 * 3 / 5), "4, 6, 8"
-    assert figures.accuracy_declared == pytest.approx(100 * 7 / 9), "not 3 and 5; 9 waits, as something new may"
+    assert figures.accuracy_declared == pytest.approx(100 * 7 / 9), (
+        "not 3 and 5; 9 waits, as something new may"
+    )
 
 
 def test_a_novel_image_with_the_name_of_another_novel_class_is_declared_but_not_named():
-    events = [*LOG[:3], ClassAdded(0, 2, "fox"), Rejected(1, "3", 0, 0.1, 1), Labelled(1, "3", 2, 1, is_told=True)]
+    events = [
+        *LOG[:3],
+        ClassAdded(0, 2, "fox"),
+        Rejected(1, "3", 0, 0.1, 1),
+        Labelled(1, "3", 2, 1, is_told=True),
+    ]
     truth = {"3": "emu"}
     assert novelty(events, truth).accuracy_declared == 100
     assert accuracy(read(events).last, truth) == 0
@@ -98,7 +110,9 @@ def plain_figures(events, truth, within):
 def test_all_figures_of_a_drawn_log_are_those_counted_plainly(seed, within):
     events, truth = random_log(seed)
     n = plain_figures(events, truth, within)
-    n |= {name: max(n[name], 1) for name in ("novel", "known", "ever", "start")}  # a share of nothing is 0
+    n |= {
+        name: max(n[name], 1) for name in ("novel", "known", "ever", "start")
+    }  # a share of nothing is 0
     expected = Novelty(
         m_new=n["m"] / n["novel"],
         f_new=n["f"] / n["known"],
@@ -139,7 +153,9 @@ def test_first_images_missed_in_a_drawn_log_are_those_counted_plainly(seed, firs
             looked_at += 1
             label = plain.final_name(events, item_id, 5)
             missed += label is not None and label != name
-    assert first_images_missed(events, truth, first, within=5) == pytest.approx(100 * missed / looked_at)
+    assert first_images_missed(events, truth, first, within=5) == pytest.approx(
+        100 * missed / looked_at
+    )
 
 
 def test_no_first_images_are_too_few():

@@ -26,5 +26,7 @@ def test_purity_of_a_drawn_log_weighs_every_grouped_image_the_same(seed):
 
 @pytest.mark.parametrize("ids", [("1", "77"), ("77", "1")])
 def test_an_image_that_the_truth_lacks_is_refused(ids):
-    with pytest.raises(InputError, match="the truth must name every image of the log; '77' is not among its 9"):
+    with pytest.raises(
+        InputError, match="the truth must name every image of the log; '77' is not among its 9"
+    ):
         purity([asked(5, 1, *ids)], TRUTH)

@@ -22,11 +22,15 @@ def test_positions_never_fall_and_every_image_of_the_truth_arrives_once(seed):
     events, truth = random_log(seed)
     positions = [event.position for event in events]
     assert positions == sorted(positions)
-    assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == list(truth)
+    assert [event.item_id for event in events if isinstance(event, Accepted | Rejected)] == list(
+        truth
+    )
 
 
 def test_answers_tell_of_some_images_and_spread_to_others():
-    labelled = [event for seed in SEEDS for event in random_log(seed)[0] if isinstance(event, Labelled)]
+    labelled = [
+        event for seed in SEEDS for event in random_log(seed)[0] if isinstance(event, Labelled)
+    ]
     assert {event.is_told for event in labelled} == {True, False}
 
 
@@ -36,10 +40,17 @@ def test_what_is_answered_or_revised_has_been_seen(seed):
     for place, event in enumerate(events):
         if isinstance(event, Labelled):
             before = [own.question for own in events[:place] if isinstance(own, Asked)]
-            members = {item.id for question in before for item in question.members if question.id == event.question_id}
+            members = {
+                item.id
+                for question in before
+                for item in question.members
+                if question.id == event.question_id
+            }
             for own in events[:place]:
                 members |= (
-                    set(own.item_ids) if isinstance(own, Joined) and own.question_id == event.question_id else set()
+                    set(own.item_ids)
+                    if isinstance(own, Joined) and own.question_id == event.question_id
+                    else set()
                 )
             assert event.item_id in members
         elif isinstance(event, Revised) and event.item_id != "warm-up 1":
@@ -55,4 +66,6 @@ def test_the_first_model_stands_before_the_stream():
 
 def test_the_same_seed_draws_the_same_log():
     assert random_log(4)[1] == random_log(4)[1] != random_log(5)[1]
-    assert [type(event) for event in random_log(4)[0]] == [type(event) for event in random_log(4)[0]]
+    assert [type(event) for event in random_log(4)[0]] == [
+        type(event) for event in random_log(4)[0]
+    ]

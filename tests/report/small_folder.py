@@ -68,14 +68,23 @@ def small_folder() -> Path:
     with Stream(root, trains=False) as own:
         own.take(stream[:_BEFORE])
     with Reader(root) as reader:
-        asked = [(question.id, what[reader.item(question.representative).id]) for question in reader.questions()]
+        asked = [
+            (question.id, what[reader.item(question.representative).id])
+            for question in reader.questions()
+        ]
     assert len({name for _, name in asked}) == 4
     assert len(asked) > 10
     messages: list = [r.Skip(asked[0][0])]
     threes = [question_id for question_id, name in asked[1:] if name == "three"]
     messages += [r.Named(threes[0], "drei")]
-    messages += [r.Named(question_id, name) for question_id, name in asked[1:] if question_id != threes[0]]
-    messages += [r.Undo(asked[-1][0]), r.Correct(asked[-2][0], "odd one"), r.Correct(asked[-2][0], asked[-2][1])]
+    messages += [
+        r.Named(question_id, name) for question_id, name in asked[1:] if question_id != threes[0]
+    ]
+    messages += [
+        r.Undo(asked[-1][0]),
+        r.Correct(asked[-2][0], "odd one"),
+        r.Correct(asked[-2][0], asked[-2][1]),
+    ]
     messages += [r.MergeClasses(_class_of("drei", messages), _class_of("three", messages))]
     messages += [r.AddClass("nothing"), r.AddClass("never seen")]
     assert all(outcome.refusal is None for outcome in send(root, messages)), send(root, [])

@@ -25,7 +25,20 @@ from csim.records import (
 )
 
 NASTY = '<b>&"'
-NAMES = ["crane", "gull", NASTY, NASTY, "crane", NASTY, "gull", NASTY, NASTY, "crane", "heron", "gull"]
+NAMES = [
+    "crane",
+    "gull",
+    NASTY,
+    NASTY,
+    "crane",
+    NASTY,
+    "gull",
+    NASTY,
+    NASTY,
+    "crane",
+    "heron",
+    "gull",
+]
 TRUTH = {str(position): name for position, name in enumerate(NAMES, start=1)}
 ITEMS = [Item(str(n), n, np.full((8, 8), 20 * n, np.uint8)) for n in range(1, 13)]
 
@@ -80,7 +93,9 @@ class Page(HTMLParser):
         self.feed(html)
         self.close()
         self.problems += [f"{tag} is never closed" for tag in self._open]
-        self.problems += [f"@import or url: {found}" for found in re.findall(r"@import|url\((?!#)[^)]*", html)]
+        self.problems += [
+            f"@import or url: {found}" for found in re.findall(r"@import|url\((?!#)[^)]*", html)
+        ]
 
     def handle_starttag(self, tag, attrs):
         self._note(tag, attrs)
@@ -103,7 +118,9 @@ class Page(HTMLParser):
 
     def all(self, tag: str, class_name: str | None = None) -> list[dict[str, str]]:
         found = [attributes for name, attributes in self.tags if name == tag]
-        return [own for own in found if class_name is None or class_name in own.get("class", "").split()]
+        return [
+            own for own in found if class_name is None or class_name in own.get("class", "").split()
+        ]
 
     def _note(self, tag, attrs):
         attributes = {name: value or "" for name, value in attrs}

@@ -79,7 +79,9 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone():
 
 
 def test_axes_say_what_they_measure():
-    assert {"images of the stream", "right, % of images"} <= set(words(stream_chart({"final": curve()}, LANES, 100)))
+    assert {"images of the stream", "right, % of images"} <= set(
+        words(stream_chart({"final": curve()}, LANES, 100))
+    )
     assert {"images of the stream", "how many, so far"} <= set(words(labels_chart([5], [5], 100)))
 
 
@@ -162,9 +164,13 @@ def test_classes_differ_in_the_pair_of_colour_and_marker():
 
 def test_a_label_stands_among_the_points_of_its_class():
     """Also where a class lies in two halves and its median between them."""
-    points = np.concatenate([np.full((10, 2), -5.0), np.full((11, 2), 5.0), np.array([[0.0, 40.0]])])
+    points = np.concatenate(
+        [np.full((10, 2), -5.0), np.full((11, 2), 5.0), np.array([[0.0, 40.0]])]
+    )
     root = ET.fromstring(embedding_chart([Panel("after", points)], ["two"] * 21 + ["one"]))  # noqa: S314
-    centres = {(float(use.get("x")), float(use.get("y"))) for use in root.iter(f"{SVG}use") if use.get("x")}
+    centres = {
+        (float(use.get("x")), float(use.get("y"))) for use in root.iter(f"{SVG}use") if use.get("x")
+    }
     label = next(text for text in root.iter(f"{SVG}text") if "".join(text.itertext()) == "two")
     across = float(label.get("x") or re.search(r"translate\(([\d.]+)", label.get("transform"))[1])
     assert min(abs(across - at) for at, _ in centres) < 1

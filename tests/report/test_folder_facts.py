@@ -68,7 +68,9 @@ def test_every_image_of_the_stream_is_counted_once(facts):
 
 
 def test_new_classes_come_in_the_order_in_which_they_were_found_and_known_ones_last(reader, facts):
-    ids = {own.name: own.id for own in reader.classes()}  # given in the order in which classes are found
+    ids = {
+        own.name: own.id for own in reader.classes()
+    }  # given in the order in which classes are found
     new = sorted(["three", "FOUR", "never seen"], key=ids.__getitem__)
     assert [own.course.name for own in facts.classes] == [*new, NASTY, "zero"]
 
@@ -121,14 +123,23 @@ def test_labelled_images_of_the_start_stand_apart(facts):
     labelled = {own.course.name: own.labelled for own in facts.classes}
     assert labelled[NASTY] + labelled["zero"] == 40
     assert labelled["three"] == labelled["never seen"] == 0
-    assert sum(own.told for own in facts.classes) < len(facts.spent) == facts.status.told  # splits, and what was undone
+    assert (
+        sum(own.told for own in facts.classes) < len(facts.spent) == facts.status.told
+    )  # splits, and what was undone
 
 
 def test_models_and_troubles_are_listed(facts):
-    assert [(own.version, own.installed, own.classes) for own in facts.models] == [(1, 0, 2), (2, 160, 3), (3, 160, 4)]
+    assert [(own.version, own.installed, own.classes) for own in facts.models] == [
+        (1, 0, 2),
+        (2, 160, 3),
+        (3, 160, 4),
+    ]
     assert facts.models[0].images == 40
     assert facts.models[1].seconds > 0
-    assert [(name, kind) for name, kind, _ in facts.troubles] == [("empty.png", "empty"), ("<script>.png", "damaged")]
+    assert [(name, kind) for name, kind, _ in facts.troubles] == [
+        ("empty.png", "empty"),
+        ("<script>.png", "damaged"),
+    ]
 
 
 def test_a_stream_that_nothing_has_come_to_has_facts_too(tmp_path):

@@ -72,7 +72,10 @@ def test_mixed_groups_are_shown_and_their_strangers_come_first(reader):
         for question in reader.questions("answered")
         if len({TRUTH[reader.item(place).id] for place in question.members}) > 1
     ]
-    cards = {own.question_id: own for own in settled_cards(reader, dict.fromkeys(mixed, 3), TRUTH, most=8)}
+    cards = {
+        own.question_id: own
+        for own in settled_cards(reader, dict.fromkeys(mixed, 3), TRUTH, most=8)
+    }
     assert set(mixed[:2]) <= set(cards)
     own = cards[mixed[0]]
     assert own.odd
@@ -85,7 +88,9 @@ def test_a_group_is_shown_with_a_few_of_its_images_and_its_size(reader, tmp_path
     more = "INSERT OR IGNORE INTO members SELECT ?, place FROM items WHERE picture IS NOT NULL AND place > 0"
     with changed(tmp_path, (more, (first,))) as other:
         largest = max(other.questions("answered"), key=lambda question: len(question.members))
-        own = next(own for own in settled_cards(other, {}, None, most=40) if own.question_id == largest.id)
+        own = next(
+            own for own in settled_cards(other, {}, None, most=40) if own.question_id == largest.id
+        )
     assert largest.id == first
     assert own.size == len(largest.members) > 15
     assert len(own.others) == 14
@@ -99,8 +104,12 @@ def test_examples_are_the_newest_of_a_class_by_who_named_them(reader):
     for name, class_id in ids.items():
         mine = [item for item in reader.items() if item.name == name and item.has_picture]
         mine.sort(key=lambda item: -item.place)
-        assert [item.id for item in found[class_id].told] == [item.id for item in mine if item.is_told][:6]
-        assert [item.id for item in found[class_id].given] == [item.id for item in mine if not item.is_told][:6]
+        assert [item.id for item in found[class_id].told] == [
+            item.id for item in mine if item.is_told
+        ][:6]
+        assert [item.id for item in found[class_id].given] == [
+            item.id for item in mine if not item.is_told
+        ][:6]
     assert len(found[ids["three"]].given) == 6
     assert found[ids["never seen"]].told == []
 

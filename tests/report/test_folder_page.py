@@ -103,8 +103,14 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
         told = len(labels_spent(reader.events()))
         asked = reader.value("SELECT count(*) FROM questions")
     questions, spent = value(root, "questions"), value(root, "labels spent")
-    assert (questions.value, questions.headline) == (f"{asked}", "questions asked; the budget allows 44 by now")
-    assert (spent.value, spent.headline) == (f"{told}", f"labels spent, {told / 2.2:.1f}\u00a0% of the images")
+    assert (questions.value, questions.headline) == (
+        f"{asked}",
+        "questions asked; the budget allows 44 by now",
+    )
+    assert (spent.value, spent.headline) == (
+        f"{told}",
+        f"labels spent, {told / 2.2:.1f}\u00a0% of the images",
+    )
     assert value(root, "unreadable files").value == "2"
     page = Page(render(root))
     assert page.count("dd") == 5
@@ -113,7 +119,11 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
 
 def test_the_lead_is_a_sentence_that_a_manager_understands():
     with Reader(small_folder()) as reader:
-        words, asked, opened = lead(gather(reader)), len(reader.questions(None)), reader.count("open")
+        words, asked, opened = (
+            lead(gather(reader)),
+            len(reader.questions(None)),
+            reader.count("open"),
+        )
     assert words == (
         "220 images have come by. The program knew 2 classes at the start and knows 4 today. "
         f"It asked {asked} questions, of which {opened} wait for an answer."
@@ -156,7 +166,9 @@ def test_models_are_listed_with_their_seconds_and_images(full):
 def test_settings_that_differ_are_listed(full):
     words = Page(full).words
     listed = words[words.index("default") + 1 :: 3]
-    changed = [name for name, own in SETTINGS.to_dict().items() if own != type(SETTINGS)().to_dict()[name]]
+    changed = [
+        name for name, own in SETTINGS.to_dict().items() if own != type(SETTINGS)().to_dict()[name]
+    ]
     assert listed == changed
 
 
@@ -164,7 +176,11 @@ def test_an_empty_stream_has_a_page(empty):
     page = Page(render(empty))
     assert page.problems == []
     assert "No image has come yet. The first model knows 2 classes." in page.words
-    assert headings(page) == ["The classes", "What the network sees", "Models", "Every figure", "How this was made"] * 2
+    assert (
+        headings(page)
+        == ["The classes", "What the network sees", "Models", "Every figure", "How this was made"]
+        * 2
+    )
 
 
 def test_a_stream_without_questions_has_a_page(tmp_path):

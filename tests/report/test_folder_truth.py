@@ -31,12 +31,16 @@ def value(judged, name):
 
 
 def test_a_file_is_read_by_its_columns_whatever_stands_around_them(tmp_path):
-    path = written(tmp_path, '\ufeffclass,note,item\r\nheron,x,a.png\r\n" grey, heron ",,"b\n.png"\r\n')
+    path = written(
+        tmp_path, '\ufeffclass,note,item\r\nheron,x,a.png\r\n" grey, heron ",,"b\n.png"\r\n'
+    )
     assert read_truth(path) == {"a.png": "heron", "b\n.png": "grey, heron"}
 
 
 def test_a_row_without_a_class_says_nothing_and_one_that_comes_again_nothing_new(tmp_path):
-    assert read_truth(written(tmp_path, "item,class\na,\nb,  \nc\nd,gull\nd,gull\n")) == {"d": "gull"}
+    assert read_truth(written(tmp_path, "item,class\na,\nb,  \nc\nd,gull\nd,gull\n")) == {
+        "d": "gull"
+    }
 
 
 @pytest.mark.parametrize(
@@ -94,7 +98,9 @@ def test_strangers_are_those_that_a_plain_loop_finds(reader):
     ids = {item.place: item.id for item in reader.items()}
     for question in reader.questions(None):
         own = TRUTH[ids[question.representative]]
-        assert judged.strangers[question.id] == sum(TRUTH[ids[place]] != own for place in question.members)
+        assert judged.strangers[question.id] == sum(
+            TRUTH[ids[place]] != own for place in question.members
+        )
     assert judged.grouped == sum(len(question.members) for question in reader.questions(None))
     assert 0 < sum(judged.strangers.values()) < judged.grouped
 

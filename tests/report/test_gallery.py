@@ -20,7 +20,17 @@ from csim.records import (
     Skipped,
     Undone,
 )
-from csim.report.gallery import LARGE, Card, answers, card, gallery, groups, strangers, telling, thumbnail
+from csim.report.gallery import (
+    LARGE,
+    Card,
+    answers,
+    card,
+    gallery,
+    groups,
+    strangers,
+    telling,
+    thumbnail,
+)
 
 
 def pixels(img):
@@ -33,7 +43,9 @@ def many_groups(sizes, mixed=()):
     """Return a log with a group of each size, and the truth: a stranger stands last in those that are mixed."""
     events, truth, place = [], {}, 0
     for number, size in enumerate(sizes, start=1):
-        items = tuple(Item(str(place + n), place + n, np.zeros((8, 8), np.uint8)) for n in range(1, size + 1))
+        items = tuple(
+            Item(str(place + n), place + n, np.zeros((8, 8), np.uint8)) for n in range(1, size + 1)
+        )
         place += size
         truth |= {item.id: "crane" for item in items}
         if number in mixed:
@@ -77,7 +89,10 @@ def test_the_first_group_of_a_class_is_shown_though_it_is_small():
     events, truth = many_groups([9] * 30 + [2])
     told = events[-1].question
     events += [ClassAdded(280, 5, "heron")]
-    events += [Labelled(280, item.id, 5, told.id, is_told=item == told.representative) for item in told.members]
+    events += [
+        Labelled(280, item.id, 5, told.id, is_told=item == told.representative)
+        for item in told.members
+    ]
     assert told in telling(events, truth, 24)
 
 
@@ -181,8 +196,16 @@ def test_a_picture_says_what_it_is_to_those_who_cannot_see_it():
 
 
 def test_a_photograph_takes_little_room_and_still_looks_like_itself():
-    waves = np.sin(np.arange(64) / 5)[:, None, None] * np.cos(np.arange(64) / 7)[None, :, None] * np.array([1, 0.5, 2])
-    photograph = (128 + 60 * waves + np.random.default_rng(0).normal(0, 6, (64, 64, 3))).clip(0, 255).astype(np.uint8)
+    waves = (
+        np.sin(np.arange(64) / 5)[:, None, None]
+        * np.cos(np.arange(64) / 7)[None, :, None]
+        * np.array([1, 0.5, 2])
+    )
+    photograph = (
+        (128 + 60 * waves + np.random.default_rng(0).normal(0, 6, (64, 64, 3)))
+        .clip(0, 255)
+        .astype(np.uint8)
+    )
     img = Page(thumbnail(Item("a", 1, photograph))).all("img")[0]
     assert img["src"].startswith("data:image/jpeg")
     assert len(img["src"]) < 5_000
@@ -190,7 +213,9 @@ def test_a_photograph_takes_little_room_and_still_looks_like_itself():
 
 
 def test_few_pixels_are_drawn_as_squares_and_many_are_not():
-    few, many = (Page(thumbnail(Item("a", 1, np.zeros((side, side), np.uint8)))) for side in (28, 100))
+    few, many = (
+        Page(thumbnail(Item("a", 1, np.zeros((side, side), np.uint8)))) for side in (28, 100)
+    )
     assert few.count("img", "pixels") == 1
     assert many.count("img", "pixels") == 0
 
@@ -204,7 +229,9 @@ def test_a_group_whose_picture_is_gone_is_shown_all_the_same():
     page = Page(card(Card(7, 1234, NASTY, None, [ITEMS[0]], 5_000, note=NASTY)))
     assert page.problems == []
     assert page.count("img") == 1
-    assert {NASTY, "question 7, image 1,234", "5,000 images", "+4,998", "picture not kept"} <= set(page.words)
+    assert {NASTY, "question 7, image 1,234", "5,000 images", "+4,998", "picture not kept"} <= set(
+        page.words
+    )
 
 
 def test_no_groups_are_told_in_words():
@@ -212,7 +239,9 @@ def test_no_groups_are_told_in_words():
 
 
 def test_of_a_very_long_id_the_end_is_shown():
-    title = Page(thumbnail(Item("deep/" * 800 + "0001.png", 1, ITEMS[0].image))).all("img")[0]["title"]
+    title = Page(thumbnail(Item("deep/" * 800 + "0001.png", 1, ITEMS[0].image))).all("img")[0][
+        "title"
+    ]
     assert title.startswith("image …")
     assert title.endswith("deep/0001.png")
     assert len(title) < 120

@@ -11,7 +11,8 @@ from csim.report.page import Embedding, ReportContent, figures, lanes, render
 from csim.settings import Settings
 
 EMBEDDING = Embedding(
-    [Panel("before", np.zeros((12, 2))), Panel("after", np.arange(24.0).reshape(12, 2))], list(TRUTH.values())
+    [Panel("before", np.zeros((12, 2))), Panel("after", np.arange(24.0).reshape(12, 2))],
+    list(TRUTH.values()),
 )
 FULL = ReportContent(
     title="Birds",
@@ -185,7 +186,9 @@ def test_only_settings_that_differ_are_listed():
     words = Page(render(FULL)).words
     listed = words[words.index("default") + 1 :]
     assert listed == ["buffer_size", "3", str(Settings().buffer_size), "seed", "7", "0"]
-    assert "All settings are the defaults." in Page(render(replace(FULL, settings=Settings()))).words
+    assert (
+        "All settings are the defaults." in Page(render(replace(FULL, settings=Settings()))).words
+    )
 
 
 def test_the_same_content_gives_the_same_page():
@@ -202,6 +205,8 @@ def test_rendering_edits_nothing():
 def test_a_page_says_so_when_not_all_new_classes_are_drawn():
     events = [ClassAdded(0, 0, "crane"), Retrained(0, 1, (0,))]
     events += [Rejected(n, str(n), 0, 0.1, 1) for n in range(1, 46)]
-    text = render(ReportContent("t", "l", events, Settings(), {str(n): f"bird {n}" for n in range(1, 46)}))
+    text = render(
+        ReportContent("t", "l", events, Settings(), {str(n): f"bird {n}" for n in range(1, 46)})
+    )
     assert "Of 45 new classes the first 40 are drawn." in text
     assert "are drawn." not in render(FULL)

@@ -14,9 +14,16 @@ def course(name="heron", counts=(0, 0, 4, 2), asked=40, learned=50):
     return Course(name, np.array(counts), asked, learned)
 
 
-def cost(asked=(5, 9), spent=(5,), *, budget=0.05, rejected=(0.0, 10.0), waiting=(0.0, 2.0), images=100):
+def cost(
+    asked=(5, 9), spent=(5,), *, budget=0.05, rejected=(0.0, 10.0), waiting=(0.0, 2.0), images=100
+):
     return cost_chart(
-        asked, spent, budget=budget, rejected=np.array(rejected), waiting=np.array(waiting), images=images
+        asked,
+        spent,
+        budget=budget,
+        rejected=np.array(rejected),
+        waiting=np.array(waiting),
+        images=images,
     )
 
 
@@ -44,7 +51,15 @@ def test_the_same_values_give_the_same_picture():
 
 def test_every_class_has_its_row_with_its_name_and_its_number():
     drawn = words(classes_chart([course(), course("ibis", (1, 2, 3, 1300))], 100))
-    assert {"heron", "ibis", "6", "1,306", "first question", "learned", "images of the stream"} <= set(drawn)
+    assert {
+        "heron",
+        "ibis",
+        "6",
+        "1,306",
+        "first question",
+        "learned",
+        "images of the stream",
+    } <= set(drawn)
 
 
 def test_a_class_known_from_the_start_has_no_moments():

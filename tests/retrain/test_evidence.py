@@ -16,7 +16,10 @@ class Shades:
 
 def make_model(vectors, seed=0, class_ids=(3, 7, 9)):
     rng = np.random.default_rng(seed)
-    weights, bias = rng.normal(size=(len(class_ids), vectors.shape[1])), rng.normal(size=len(class_ids))
+    weights, bias = (
+        rng.normal(size=(len(class_ids), vectors.shape[1])),
+        rng.normal(size=len(class_ids)),
+    )
     return Model(1, class_ids, (8, 8), {}, weights, bias, vectors)
 
 
@@ -37,7 +40,10 @@ def test_held_out_vectors_come_without_a_class_of_their_own():
 def test_stored_images_are_all_evidence_told_or_not():
     store = store_with((0, 7, True), (255, 3, False), (51, 7, False))
     vectors, labels = stored(make_model(np.zeros((0, 2))), Shades(), store)
-    found = {(round(float(left), 2), label) for left, label in zip(vectors[:, 0], labels.tolist(), strict=True)}
+    found = {
+        (round(float(left), 2), label)
+        for left, label in zip(vectors[:, 0], labels.tolist(), strict=True)
+    }
     assert found == {(0.0, 7), (1.0, 3), (0.2, 7)}
 
 

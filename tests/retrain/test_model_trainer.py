@@ -18,7 +18,15 @@ from csim.retrain.model_trainer import ModelTrainer, held_out
 from csim.settings import Settings
 
 CPU = torch.device("cpu")
-make_body = partial(ConvBody, conv_layers=1, channels=8, kernel=3, batch_norm=False, hidden_units=32, embedding_size=16)
+make_body = partial(
+    ConvBody,
+    conv_layers=1,
+    channels=8,
+    kernel=3,
+    batch_norm=False,
+    hidden_units=32,
+    embedding_size=16,
+)
 
 
 def job(version: int = 1, seed: int = 5, names: tuple[str, ...] = ()) -> Job:
@@ -48,7 +56,9 @@ def train(settings: Settings, *jobs: Job):
     return model
 
 
-def make_trainer(backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, update_steps=0, batches=None):
+def make_trainer(
+    backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, update_steps=0, batches=None
+):
     """Return a trainer and the list of the batches that it trains on."""
     sizes = []
 
@@ -57,9 +67,13 @@ def make_trainer(backbone=None, *, learning_rate=3e-3, epochs=2, hold_out=0.0, u
         return inputs
 
     loss = JointLoss(beta=0.0, margin=1.0, mining=AllPositive(), weighting=evenly)
-    trainer = NetworkTrainer(loss, batches or Balanced(32), note, epochs=epochs, learning_rate=learning_rate)
+    trainer = NetworkTrainer(
+        loss, batches or Balanced(32), note, epochs=epochs, learning_rate=learning_rate
+    )
     backbone = backbone or OwnBackbone(make_body, CPU)
-    return ModelTrainer(backbone, trainer, device=CPU, hold_out=hold_out, update_steps=update_steps, scale=10.0), sizes
+    return ModelTrainer(
+        backbone, trainer, device=CPU, hold_out=hold_out, update_steps=update_steps, scale=10.0
+    ), sizes
 
 
 def test_the_same_job_gives_the_same_model():
@@ -97,7 +111,9 @@ def test_with_steps_a_model_begins_where_the_model_before_ended(update_steps):
     first = trainer.train(job())
     after = trainer.train(grown(), first)
     shared = [after.class_ids.index(class_id) for class_id in first.class_ids]
-    is_same = np.allclose(after.network["body.hidden.weight"], first.network["body.hidden.weight"], atol=1e-6)
+    is_same = np.allclose(
+        after.network["body.hidden.weight"], first.network["body.hidden.weight"], atol=1e-6
+    )
     assert is_same == bool(update_steps)
     assert np.allclose(after.weights[shared], first.weights, atol=1e-4) == bool(update_steps)
     assert len(after.class_ids) == len(first.class_ids) + 2
@@ -145,7 +161,9 @@ class Shades:
 
 
 def test_a_new_class_begins_at_the_mean_of_its_vectors_on_a_foreign_encoder_too():
-    trainer, _ = make_trainer(ForeignBackbone(CheckedEncoder(Shades()), CPU), learning_rate=1e-9, update_steps=1)
+    trainer, _ = make_trainer(
+        ForeignBackbone(CheckedEncoder(Shades()), CPU), learning_rate=1e-9, update_steps=1
+    )
     first, more = trainer.train(job()), grown()
     after = trainer.train(more, first)
     assert (after.network["body.mean"] == first.network["body.mean"]).all()
@@ -193,7 +211,9 @@ def draw_images(count, seed=0):
 
 def hold(images, columns=None, is_told=None, share=0.2):
     columns = np.zeros(len(images), int) if columns is None else columns
-    return held_out(images, columns, np.ones(len(images), bool) if is_told is None else is_told, share)
+    return held_out(
+        images, columns, np.ones(len(images), bool) if is_told is None else is_told, share
+    )
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.3])

@@ -17,11 +17,17 @@ def store_with(**counts: int) -> ClassStore:
     for key, count in counts.items():
         class_id = int(key.removeprefix("class_"))
         for number in range(count):
-            store.add(Item(f"{class_id}-{number}", 1, np.full((8, 8), class_id, np.uint8)), class_id, is_told=False)
+            store.add(
+                Item(f"{class_id}-{number}", 1, np.full((8, 8), class_id, np.uint8)),
+                class_id,
+                is_told=False,
+            )
     return store
 
 
-@pytest.mark.parametrize(("images", "is_due"), [(0, False), (99, False), (100, False), (101, True), (200, True)])
+@pytest.mark.parametrize(
+    ("images", "is_due"), [(0, False), (99, False), (100, False), (101, True), (200, True)]
+)
 def test_a_new_class_is_learned_once_it_has_more_than_s_update_images(images, is_due):
     job = Schedule(update_size=100, update_labels=0, seed=0).due(
         store_with(class_0=150, class_7=images), known=[0], told=0
@@ -31,7 +37,9 @@ def test_a_new_class_is_learned_once_it_has_more_than_s_update_images(images, is
 
 def test_known_classes_alone_never_make_a_model_due():
     assert (
-        Schedule(update_size=10, update_labels=0, seed=0).due(store_with(class_0=50, class_1=50), known=[0, 1], told=0)
+        Schedule(update_size=10, update_labels=0, seed=0).due(
+            store_with(class_0=50, class_1=50), known=[0, 1], told=0
+        )
         is None
     )
 
@@ -39,7 +47,11 @@ def test_known_classes_alone_never_make_a_model_due():
 def test_the_job_holds_all_classes_with_more_than_s_update_images_and_no_other():
     store = store_with(class_0=150, class_1=120, class_5=101, class_6=100, class_7=3)
     job = Schedule(update_size=100, update_labels=0, seed=0).due(store, known=[0, 1], told=0)
-    assert dict(zip(*np.unique(job.labels, return_counts=True), strict=True)) == {0: 150, 1: 120, 5: 101}
+    assert dict(zip(*np.unique(job.labels, return_counts=True), strict=True)) == {
+        0: 150,
+        1: 120,
+        5: 101,
+    }
     assert (job.images[:, 0, 0] == job.labels).all()
 
 
@@ -58,9 +70,15 @@ def test_a_job_tells_which_images_a_person_saw():
 
 
 def test_every_class_is_learned_from_its_first_image_on_and_then_it_is_quiet():
-    schedule, store, known = Schedule(update_size=0, update_labels=0, seed=0), store_with(class_0=20), [0]
+    schedule, store, known = (
+        Schedule(update_size=0, update_labels=0, seed=0),
+        store_with(class_0=20),
+        [0],
+    )
     for class_id in (5, 6, 7):
-        store.add(Item(f"{class_id}", 1, np.full((8, 8), class_id, np.uint8)), class_id, is_told=True)
+        store.add(
+            Item(f"{class_id}", 1, np.full((8, 8), class_id, np.uint8)), class_id, is_told=True
+        )
         job = schedule.due(store, known, told=1)
         schedule.done()
         assert set(job.labels.tolist()) == {*known, class_id}
@@ -69,7 +87,10 @@ def test_every_class_is_learned_from_its_first_image_on_and_then_it_is_quiet():
 
 
 def test_only_one_job_is_under_way_at_a_time():
-    schedule, store = Schedule(update_size=10, update_labels=0, seed=0), store_with(class_0=20, class_5=20)
+    schedule, store = (
+        Schedule(update_size=10, update_labels=0, seed=0),
+        store_with(class_0=20, class_5=20),
+    )
     first = schedule.due(store, known=[0], told=0)
     assert schedule.due(store, known=[0], told=0) is None
     schedule.done()
@@ -80,8 +101,13 @@ def test_only_one_job_is_under_way_at_a_time():
 
 @settings(max_examples=40)
 @given(update_labels=st.integers(0, 9), steps=st.lists(st.integers(0, 5), max_size=20))
-def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_before(update_labels, steps):
-    schedule, store = Schedule(update_size=10, update_labels=update_labels, seed=0), store_with(class_0=20, class_1=20)
+def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_before(
+    update_labels, steps
+):
+    schedule, store = (
+        Schedule(update_size=10, update_labels=update_labels, seed=0),
+        store_with(class_0=20, class_1=20),
+    )
     before, since = 0, 0  # answers that the newest model knows of, and those told after it
     for step in steps:
         since += step
@@ -107,7 +133,11 @@ def test_answers_told_while_a_job_is_under_way_count_for_the_next():
 
 
 def test_a_long_stream_trains_ever_more_rarely():
-    schedule, store, due = Schedule(update_size=10, update_labels=4, seed=0), store_with(class_0=20), [0]
+    schedule, store, due = (
+        Schedule(update_size=10, update_labels=4, seed=0),
+        store_with(class_0=20),
+        [0],
+    )
     for told in range(1500):
         if schedule.due(store, known=[0], told=told):
             due.append(told)
@@ -118,7 +148,10 @@ def test_a_long_stream_trains_ever_more_rarely():
 
 
 def test_a_new_class_does_not_wait_for_answers_and_its_job_knows_all_that_was_told():
-    schedule, store = Schedule(update_size=10, update_labels=5, seed=0), store_with(class_0=20, class_5=20)
+    schedule, store = (
+        Schedule(update_size=10, update_labels=5, seed=0),
+        store_with(class_0=20, class_5=20),
+    )
     assert schedule.due(store, known=[0], told=3) is not None
     schedule.done()
     assert schedule.due(store, known=[0, 5], told=7) is None
@@ -139,14 +172,19 @@ def test_answers_alone_make_no_job_when_there_is_nothing_to_learn_from():
 
 def test_the_same_seed_gives_the_same_jobs_and_another_seed_others():
     jobs = [
-        Schedule(update_size=10, update_labels=0, seed=seed).job(np.zeros((1, 8, 8)), np.zeros(1), np.ones(1, bool))
+        Schedule(update_size=10, update_labels=0, seed=seed).job(
+            np.zeros((1, 8, 8)), np.zeros(1), np.ones(1, bool)
+        )
         for seed in (3, 3, 4)
     ]
     assert jobs[0].seed == jobs[1].seed != jobs[2].seed
 
 
 def test_state_survives_a_round_trip():
-    schedule, store = Schedule(update_size=10, update_labels=0, seed=0), store_with(class_0=20, class_5=20)
+    schedule, store = (
+        Schedule(update_size=10, update_labels=0, seed=0),
+        store_with(class_0=20, class_5=20),
+    )
     schedule.due(store, known=[0], told=0)
     again = Schedule(update_size=10, update_labels=0, seed=0)
     again.restore(schedule.state())

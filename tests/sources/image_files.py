@@ -13,7 +13,9 @@ KINDS = ("jpeg", "png", "webp", "bmp", "tiff")
 def encode(picture, kind="png", **options):
     """Return a Pillow image, or an array, as the bytes of a file."""
     file = io.BytesIO()
-    (Image.fromarray(picture) if isinstance(picture, np.ndarray) else picture).save(file, kind, **options)
+    (Image.fromarray(picture) if isinstance(picture, np.ndarray) else picture).save(
+        file, kind, **options
+    )
     return file.getvalue()
 
 
@@ -43,20 +45,31 @@ def png_with(width, height, depth, pixels):
     """Return a grey PNG put together by hand: its header says what we like, its pixels are a zlib stream."""
 
     def chunk(kind, content):
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        return (
+            struct.pack(">I", len(content))
+            + kind
+            + content
+            + struct.pack(">I", zlib.crc32(kind + content))
+        )
 
     header = struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    )
 
 
 def black(width, height):
     """Return a PNG of one bit per pixel, all black, without ever holding its pixels in memory."""
     rows = height // 40
     packer = zlib.compressobj(9, wbits=-15)
-    block = packer.compress(bytes(rows * (width // 8 + 1))) + packer.flush(zlib.Z_FULL_FLUSH)  # stands for itself
+    block = packer.compress(bytes(rows * (width // 8 + 1))) + packer.flush(
+        zlib.Z_FULL_FLUSH
+    )  # stands for itself
     size = 40 * rows * (width // 8 + 1)
     adler = (size % 65_521) << 16 | 1
-    return png_with(width, 40 * rows, 1, b"\x78\xda" + 40 * block + packer.flush() + struct.pack(">I", adler))
+    return png_with(
+        width, 40 * rows, 1, b"\x78\xda" + 40 * block + packer.flush() + struct.pack(">I", adler)
+    )
 
 
 def sideways(image, orientation):

@@ -76,7 +76,9 @@ def test_every_shade_survives_the_way_through_a_tensor(shade):
     assert set(check_images(tensor).ravel().tolist()) == {shade}
 
 
-@pytest.mark.parametrize("empty", [[], np.zeros((0, 9, 11)), torch.zeros(0, 1, 9, 11), np.array([])])
+@pytest.mark.parametrize(
+    "empty", [[], np.zeros((0, 9, 11)), torch.zeros(0, 1, 9, 11), np.array([])]
+)
 def test_an_empty_batch_is_fine(empty):
     assert check_images(empty, (9, 11)).shape == (0, 9, 11)
     assert check_images(empty, (9, 11, 3)).shape == (0, 9, 11, 3)
@@ -84,13 +86,19 @@ def test_an_empty_batch_is_fine(empty):
 
 
 def test_the_callers_array_is_not_edited():
-    for images in (BYTES.copy(), BYTES.astype(float), torch.from_numpy(BYTES.copy())[:, None].float() / 255):
+    for images in (
+        BYTES.copy(),
+        BYTES.astype(float),
+        torch.from_numpy(BYTES.copy())[:, None].float() / 255,
+    ):
         before = images.clone() if hasattr(images, "clone") else images.copy()
         check_images(images)
         assert (images == before).all()
 
 
-@pytest.mark.parametrize("shape", [(9, 11), (2, 2, 9, 11, 3), (9,), (2, 9, 11, 4), (2, 9, 11, 2), ()])
+@pytest.mark.parametrize(
+    "shape", [(9, 11), (2, 2, 9, 11, 3), (9,), (2, 9, 11, 4), (2, 9, 11, 2), ()]
+)
 def test_a_shape_that_is_no_batch_is_refused_and_named(shape):
     with pytest.raises(InputError) as caught:
         check_images(np.zeros(shape))
@@ -98,7 +106,9 @@ def test_a_shape_that_is_no_batch_is_refused_and_named(shape):
     assert "(n, h, w)" in str(caught.value)
 
 
-@pytest.mark.parametrize(("shape", "named"), [((2, 7, 9), "7×9"), ((2, 30, 1), "30×1"), ((2, 7, 7, 3), "7×7")])
+@pytest.mark.parametrize(
+    ("shape", "named"), [((2, 7, 9), "7×9"), ((2, 30, 1), "30×1"), ((2, 7, 7, 3), "7×7")]
+)
 def test_images_that_are_too_small_are_refused_with_their_size(shape, named):
     with pytest.raises(InputError, match=f"at least 8×8 pixels, got {named}"):
         check_images(np.zeros(shape))

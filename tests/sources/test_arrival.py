@@ -19,7 +19,9 @@ def test_an_image_is_known_by_its_id_and_its_pixels_are_not_printed():
     assert len({Arrival("a", IMAGE), Arrival("a", IMAGE)}) == 1
 
 
-@pytest.mark.parametrize("value", [Arrival("a", IMAGE), Decoded("a", IMAGE, b""), Trouble("a", "empty", "no bytes")])
+@pytest.mark.parametrize(
+    "value", [Arrival("a", IMAGE), Decoded("a", IMAGE, b""), Trouble("a", "empty", "no bytes")]
+)
 def test_what_a_source_gives_cannot_be_changed(value):
     with pytest.raises(AttributeError):
         value.id = "b"

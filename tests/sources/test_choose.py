@@ -51,7 +51,8 @@ def test_anything_else_is_refused_with_what_is_possible(tmp_path, name):
     if name != "nowhere":
         save(b"something", tmp_path / name)
     with pytest.raises(
-        InputError, match=rf"{name}.*a source is a folder, an image \(\.png.*\.npz.*\.mp4.*standard input"
+        InputError,
+        match=rf"{name}.*a source is a folder, an image \(\.png.*\.npz.*\.mp4.*standard input",
     ):
         open_source(str(tmp_path / name))
 

@@ -10,7 +10,10 @@ from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.decode import decode
 from csim.sources.open_picture import format_of
 
-GREY, COLOUR = shades(30, 40), np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2])
+GREY, COLOUR = (
+    shades(30, 40),
+    np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2]),
+)
 
 
 def image(picture, shape):
@@ -51,7 +54,9 @@ def test_the_whole_image_is_stretched_to_the_streams_shape():
 
 
 def test_large_images_are_reduced_by_all_their_pixels():
-    fine = np.indices((900, 1200)).sum(axis=0) % 2 * 255  # a chess board: any few of its pixels give black or white
+    fine = (
+        np.indices((900, 1200)).sum(axis=0) % 2 * 255
+    )  # a chess board: any few of its pixels give black or white
     assert abs(image(fine.astype(np.uint8), (10, 10)) - 127.5).max() < 3
 
 

@@ -22,7 +22,17 @@ def ids(root):
 
 
 def test_images_come_in_order_of_their_paths(tmp_path):
-    names = ["b/2.png", "c.png", "a.bmp", "b/1.png", "a/z.png", "a.b/x.png", "B.jpg", "b/1/deep.webp", "b.png"]
+    names = [
+        "b/2.png",
+        "c.png",
+        "a.bmp",
+        "b/1.png",
+        "a/z.png",
+        "a.b/x.png",
+        "B.jpg",
+        "b/1/deep.webp",
+        "b.png",
+    ]
     fill(tmp_path, *names)
     assert ids(tmp_path) == sorted(names, key=lambda name: Path(name).parts)
     for arrival in Directory(str(tmp_path)):
@@ -38,7 +48,18 @@ def test_it_can_be_walked_again_and_finds_what_is_there_then(tmp_path):
 
 
 def test_other_files_and_hidden_ones_are_passed_over(tmp_path):
-    fill(tmp_path, "A.PNG", "b.jpeg", "notes.txt", "c.png.part", "d.tmp", "._b.jpeg", ".hidden/e.png", "png", "f.gif")
+    fill(
+        tmp_path,
+        "A.PNG",
+        "b.jpeg",
+        "notes.txt",
+        "c.png.part",
+        "d.tmp",
+        "._b.jpeg",
+        ".hidden/e.png",
+        "png",
+        "f.gif",
+    )
     assert ids(tmp_path) == ["A.PNG", "b.jpeg"]
 
 
@@ -50,7 +71,13 @@ def test_equal_names_in_different_folders_and_equal_contents_are_different_image
 
 
 def test_names_of_any_bytes_are_found_and_can_be_read(tmp_path):
-    names = [b"line\nend.png", b"latin \xe9.png", "utf é.png".encode(), rb"back\slash.png", b"\xff\xfe/deep.png"]
+    names = [
+        b"line\nend.png",
+        b"latin \xe9.png",
+        "utf é.png".encode(),
+        rb"back\slash.png",
+        b"\xff\xfe/deep.png",
+    ]
     for name in names:
         save(IMAGE, tmp_path / os.fsdecode(name))
     found = list(Directory(tmp_path))

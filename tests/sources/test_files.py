@@ -37,7 +37,9 @@ def test_a_file_that_is_gone_has_vanished(tmp_path):
     assert trouble(tmp_path / "link.png").kind == "vanished"
 
 
-def test_a_file_that_may_not_be_read_is_unreadable_and_the_systems_reason_told(public_folder, as_nobody):
+def test_a_file_that_may_not_be_read_is_unreadable_and_the_systems_reason_told(
+    public_folder, as_nobody
+):
     (public_folder / "a.png").write_bytes(b"bytes")
     (public_folder / "a.png").chmod(0)
     with as_nobody():

@@ -152,7 +152,9 @@ def test_different_sizes_are_resized_on_request(tmp_path):
 
 def png_bytes():
     buffer = io.BytesIO()
-    Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 40), dtype=np.uint8)).save(buffer, "png")
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 40), dtype=np.uint8)).save(
+        buffer, "png"
+    )
     return buffer.getvalue()
 
 
@@ -250,7 +252,9 @@ def test_labelled_files_are_those_that_read_labelled_reads(tmp_path):
     for number, name in enumerate(["b/1.png", "a/2.png", "a/1.png", os.fsdecode(b"caf\xe9/1.png")]):
         save(picture(number), tmp_path / name)
     images, names = read_labelled(tmp_path)
-    decoded = [(decode(arrival, (12, 10)).image, name) for arrival, name in labelled_files(str(tmp_path))]
+    decoded = [
+        (decode(arrival, (12, 10)).image, name) for arrival, name in labelled_files(str(tmp_path))
+    ]
     assert [name for _, name in decoded] == names == ["a", "a", "b", r"caf\xe9"]
     assert (np.stack([image for image, _ in decoded]) == images).all()
 

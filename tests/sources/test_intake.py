@@ -35,7 +35,9 @@ def tensors(images=GREY):
     return torch.from_numpy(images)[:, None].float() / 255
 
 
-@pytest.mark.parametrize("names", [list("abababa"), tuple("abababa"), np.array(list("abababa")), iter("abababa")])
+@pytest.mark.parametrize(
+    "names", [list("abababa"), tuple("abababa"), np.array(list("abababa")), iter("abababa")]
+)
 def test_arrays_with_names_beside_them_are_taken(names):
     images, labels = take_labelled(GREY, names)
     assert (images == GREY).all()
@@ -43,7 +45,9 @@ def test_arrays_with_names_beside_them_are_taken(names):
     assert all(type(label) is str for label in labels)
 
 
-@pytest.mark.parametrize("names", [LABELS, np.array(LABELS), torch.tensor(LABELS), np.array(LABELS, np.uint8)])
+@pytest.mark.parametrize(
+    "names", [LABELS, np.array(LABELS), torch.tensor(LABELS), np.array(LABELS, np.uint8)]
+)
 def test_numbers_become_text(names):
     assert take_labelled(GREY, names)[1] == ["0", "1", "0", "1", "2", "2", "0"]
 
@@ -81,23 +85,39 @@ def test_data_sets_and_loaders_are_taken(source):
     assert labels == ["0", "1", "0", "1", "2", "2", "0"]
 
 
-@pytest.mark.parametrize("wrap", [lambda source: source, lambda source: DataLoader(source, batch_size=4)])
+@pytest.mark.parametrize(
+    "wrap", [lambda source: source, lambda source: DataLoader(source, batch_size=4)]
+)
 def test_the_titles_of_a_data_set_are_its_class_names(wrap):
     titled = Pictures(tensors(), titles=["heron", "crane", "stork"])
-    assert take_labelled(wrap(titled))[1] == ["heron", "crane", "heron", "crane", "stork", "stork", "heron"]
+    assert take_labelled(wrap(titled))[1] == [
+        "heron",
+        "crane",
+        "heron",
+        "crane",
+        "stork",
+        "stork",
+        "heron",
+    ]
 
 
 @pytest.mark.parametrize("label", [3, -1])
 def test_a_number_that_has_no_title_is_refused(label):
-    titled = Pictures(tensors(), labels=[label, label, *LABELS[2:]], titles=["heron", "crane", "stork"])
+    titled = Pictures(
+        tensors(), labels=[label, label, *LABELS[2:]], titles=["heron", "crane", "stork"]
+    )
     with pytest.raises(InputError, match=str(label)):
         take_labelled(titled)
 
 
 def test_colour_pictures_in_a_data_set_stay_colour():
     colour = np.random.default_rng(1).integers(0, 256, (7, 9, 11, 3), dtype=np.uint8)
-    assert (take_labelled(Pictures([Image.fromarray(image) for image in colour]))[0] == colour).all()
-    assert (take_labelled(Pictures(torch.from_numpy(colour).permute(0, 3, 1, 2)))[0] == colour).all()
+    assert (
+        take_labelled(Pictures([Image.fromarray(image) for image in colour]))[0] == colour
+    ).all()
+    assert (
+        take_labelled(Pictures(torch.from_numpy(colour).permute(0, 3, 1, 2)))[0] == colour
+    ).all()
 
 
 def test_a_picture_with_a_palette_keeps_its_colours():
@@ -159,7 +179,9 @@ def test_labels_coded_as_rows_of_zeros_and_ones_are_refused():
         take_labelled(GREY, np.eye(3)[LABELS])
 
 
-@pytest.mark.parametrize("source", [GREY, list(GREY), [1, 2, 3], Pictures([(1, 2, 3)] * 4, [(0,)] * 4)])
+@pytest.mark.parametrize(
+    "source", [GREY, list(GREY), [1, 2, 3], Pictures([(1, 2, 3)] * 4, [(0,)] * 4)]
+)
 def test_images_without_names_are_refused(source):
     with pytest.raises(InputError):
         take_labelled(source)
@@ -197,7 +219,9 @@ def test_an_empty_stream_is_fine(source):
     assert take_images(source, (9, 11)).shape == (0, 9, 11)
 
 
-@pytest.mark.parametrize("source", [GREY[:, :8], Pictures(GREY[:, :8]), None, iter([1]), "/nowhere/at/all"])
+@pytest.mark.parametrize(
+    "source", [GREY[:, :8], Pictures(GREY[:, :8]), None, iter([1]), "/nowhere/at/all"]
+)
 def test_a_stream_that_does_not_fit_is_refused(source):
     with pytest.raises(InputError):
         take_images(source, (9, 11))

@@ -20,7 +20,11 @@ def ids(lines, **options):
 def test_every_line_is_a_path_and_an_id():
     found = list(Listed([b"a.png\n", b"/srv/b c.jpg\n", b"no line end"]))
     assert [arrival.id for arrival in found] == ["a.png", "/srv/b c.jpg", "no line end"]
-    assert [arrival.picture for arrival in found] == [Path("a.png"), Path("/srv/b c.jpg"), Path("no line end")]
+    assert [arrival.picture for arrival in found] == [
+        Path("a.png"),
+        Path("/srv/b c.jpg"),
+        Path("no line end"),
+    ]
 
 
 def test_empty_lines_are_passed_over_and_the_line_ends_of_windows_taken_off():
@@ -28,7 +32,11 @@ def test_empty_lines_are_passed_over_and_the_line_ends_of_windows_taken_off():
 
 
 def test_ended_by_zero_bytes_a_path_may_hold_line_ends():
-    assert ids([b"a\nb.png\0", b"c.png\r", b"d.png\n"], end=b"\0") == ["a\nb.png", "c.png\r", "d.png\n"]
+    assert ids([b"a\nb.png\0", b"c.png\r", b"d.png\n"], end=b"\0") == [
+        "a\nb.png",
+        "c.png\r",
+        "d.png\n",
+    ]
 
 
 def test_names_of_any_bytes_can_be_read(tmp_path):

@@ -10,7 +10,9 @@ from csim.sources.names import text_of
 NAMES = st.binary(min_size=1).filter(lambda name: b"\0" not in name)
 
 
-@pytest.mark.parametrize("name", ["a.png", "two words/b.png", "a\nb.png", "café/☃.png", "-", "a\tb\rc"])
+@pytest.mark.parametrize(
+    "name", ["a.png", "two words/b.png", "a\nb.png", "café/☃.png", "-", "a\tb\rc"]
+)
 def test_a_usual_name_stays_as_it_is(name):
     assert text_of(name) == text_of(name.encode()) == text_of(Path(name)) == name
 
@@ -26,7 +28,11 @@ def test_two_names_never_give_the_same_text(first, second):
     assert (text_of(first) == text_of(second)) == (first == second)
 
 
-@given(st.lists(st.sampled_from([b"\\", b"x", b"e", b"9", b"\xe9", b"\xc3\xa9"]), max_size=8).map(b"".join))
+@given(
+    st.lists(st.sampled_from([b"\\", b"x", b"e", b"9", b"\xe9", b"\xc3\xa9"]), max_size=8).map(
+        b"".join
+    )
+)
 def test_names_of_the_awkward_bytes_can_be_told_from_their_text(name):
     text = text_of(name)
     assert text.encode("utf-8", "strict").decode() == text

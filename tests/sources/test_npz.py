@@ -15,13 +15,18 @@ def test_the_images_come_by_number(tmp_path, write):
     found = list(NpzFile(tmp_path / "birds.npz"))
     assert [arrival.id for arrival in found] == [f"birds.npz#{number:06d}" for number in range(13)]
     assert found[12].id == "birds.npz#000012"
-    assert all((decode(one, (9, 11)).image == image).all() for one, image in zip(found, GREY, strict=True))
+    assert all(
+        (decode(one, (9, 11)).image == image).all() for one, image in zip(found, GREY, strict=True)
+    )
 
 
 def test_the_only_array_may_have_any_name_and_the_images_any_numbers(tmp_path):
     np.savez(tmp_path / "a.npz", COLOUR.astype(np.float32))
     found = list(NpzFile(str(tmp_path / "a.npz")))
-    assert all((decode(one, (9, 11, 3)).image == image).all() for one, image in zip(found, COLOUR, strict=True))
+    assert all(
+        (decode(one, (9, 11, 3)).image == image).all()
+        for one, image in zip(found, COLOUR, strict=True)
+    )
 
 
 def test_it_can_be_read_again(tmp_path):
@@ -45,7 +50,14 @@ def test_an_archive_without_images_is_refused_with_what_it_holds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "array", [np.zeros((9, 11)), np.zeros((2, 9, 11, 4)), np.full((2, 9, 11), 300), np.zeros((2, 3, 3)), np.array("a")]
+    "array",
+    [
+        np.zeros((9, 11)),
+        np.zeros((2, 9, 11, 4)),
+        np.full((2, 9, 11), 300),
+        np.zeros((2, 3, 3)),
+        np.array("a"),
+    ],
 )
 def test_an_array_that_holds_no_images_is_refused_with_the_reason(tmp_path, array):
     np.savez(tmp_path / "a.npz", images=array)
@@ -66,7 +78,15 @@ def test_what_is_no_archive_is_refused_by_name(tmp_path):
     spoilt = bytearray(whole)
     spoilt[len(whole) // 2] ^= 255
     single = (tmp_path / "single.npy").read_bytes()
-    for content in (b"", b"text", whole[:-200], whole[: len(whole) // 2], bytes(spoilt), single, b"PK\x03\x04"):
+    for content in (
+        b"",
+        b"text",
+        whole[:-200],
+        whole[: len(whole) // 2],
+        bytes(spoilt),
+        single,
+        b"PK\x03\x04",
+    ):
         with pytest.raises(InputError, match=r"bad\.npz"):
             NpzFile(save(content, tmp_path / "bad.npz"))
     for path in (tmp_path / "nowhere.npz", tmp_path):

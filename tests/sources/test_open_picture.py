@@ -23,7 +23,9 @@ FORMATS = ("1", "L", "P", "RGB", "RGBA", "LA", "CMYK", "I;16")
 
 
 # Pillow says so when it meets a damaged note about the camera.
-pytestmark = pytest.mark.filterwarnings("ignore:Corrupt EXIF:UserWarning", "ignore:Truncated File Read:UserWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Corrupt EXIF:UserWarning", "ignore:Truncated File Read:UserWarning"
+)
 
 
 def opened(content, **options):
@@ -53,7 +55,9 @@ def test_five_formats_are_read(kind, picture):
     assert abs(shown - expected).max() <= (12 if kind in ("jpeg", "webp") else 0)
 
 
-@pytest.mark.parametrize("compression", ["tiff_lzw", "packbits", "tiff_deflate", "tiff_adobe_deflate", "raw"])
+@pytest.mark.parametrize(
+    "compression", ["tiff_lzw", "packbits", "tiff_deflate", "tiff_adobe_deflate", "raw"]
+)
 def test_compressed_tiffs_are_read(compression):
     assert (opened(encode(COLOUR, "tiff", compression=compression)) == np.asarray(COLOUR)).all()
 
@@ -113,7 +117,9 @@ def test_sixteen_hundred_million_pixels_in_a_small_file_are_refused_before_they_
     assert "40000×40000" in found.reason
 
 
-@pytest.mark.parametrize("side", [8_001, 10_000, 14_000, 60_000])  # Pillow is silent, warns, warns, raises
+@pytest.mark.parametrize(
+    "side", [8_001, 10_000, 14_000, 60_000]
+)  # Pillow is silent, warns, warns, raises
 def test_too_many_pixels_give_a_trouble_and_no_warning(side):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -148,12 +154,19 @@ def test_a_rotation_noted_by_the_camera_is_honoured(kind, mode, orientation):
 @pytest.mark.parametrize("orientation", [3, 6])
 def test_deep_and_transparent_pictures_are_turned_too(orientation):
     deep = shades(30, 40).astype(np.uint16) * 256
-    assert (opened(encode(sideways(deep, orientation), exif=exif(orientation))) == shades(30, 40)).all()
+    assert (
+        opened(encode(sideways(deep, orientation), exif=exif(orientation))) == shades(30, 40)
+    ).all()
     see_through = np.dstack([shades(30, 40)] * 3 + [np.full((30, 40), 255, np.uint8)])
-    assert (opened(encode(sideways(see_through, orientation), exif=exif(orientation))) == see_through[..., :3]).all()
+    assert (
+        opened(encode(sideways(see_through, orientation), exif=exif(orientation)))
+        == see_through[..., :3]
+    ).all()
 
 
-@pytest.mark.parametrize("note", [b"Exif\0\0", b"Exif\0\0nonsense", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"])
+@pytest.mark.parametrize(
+    "note", [b"Exif\0\0", b"Exif\0\0nonsense", b"Exif\0\0MM\0*\0\0\0\x08\xff\xff"]
+)
 def test_a_damaged_note_about_the_camera_does_not_spoil_the_image(note):
     assert opened(encode(GREY, "jpeg", exif=note)).shape == (30, 40)
 
@@ -182,16 +195,23 @@ def test_depths_of_no_known_scale_are_refused(dtype):
 
 def test_printers_colours_become_red_green_and_blue():
     assert abs(opened(encode(COLOUR.convert("CMYK"), "tiff")) - np.asarray(COLOUR)).max() <= 1
-    assert abs(opened(encode(COLOUR.convert("CMYK"), "jpeg", quality=98)) - np.asarray(COLOUR)).max() < 16
+    assert (
+        abs(opened(encode(COLOUR.convert("CMYK"), "jpeg", quality=98)) - np.asarray(COLOUR)).max()
+        < 16
+    )
 
 
 def test_palettes_keep_their_colours_and_black_and_white_is_grey():
     few = Image.fromarray(np.repeat(np.array([[[255, 0, 0], [0, 0, 255]]], np.uint8), 9, axis=0))
-    assert (opened(encode(few.convert("P", palette=Image.Palette.ADAPTIVE))) == np.asarray(few)).all()
+    assert (
+        opened(encode(few.convert("P", palette=Image.Palette.ADAPTIVE))) == np.asarray(few)
+    ).all()
     assert opened(encode(Image.new("1", (9, 9), 1))).tolist() == [[255] * 9] * 9
 
 
-@pytest.mark.parametrize(("alpha", "expected"), [(0, [255, 255, 255]), (255, [200, 100, 0]), (128, [227, 177, 127])])
+@pytest.mark.parametrize(
+    ("alpha", "expected"), [(0, [255, 255, 255]), (255, [200, 100, 0]), (128, [227, 177, 127])]
+)
 @pytest.mark.parametrize("kind", ["png", "webp", "tiff"])
 def test_what_is_transparent_shows_white_paper(kind, alpha, expected):
     options = {"lossless": True, "exact": True} if kind == "webp" else {}
@@ -226,7 +246,13 @@ def test_a_large_jpeg_is_decoded_smaller_if_that_is_enough():
 
 
 def test_the_format_is_told_by_the_first_bytes():
-    assert [format_of(encode(GREY, kind)) for kind in KINDS] == ["JPEG", "PNG", "WebP", "BMP", "TIFF"]
+    assert [format_of(encode(GREY, kind)) for kind in KINDS] == [
+        "JPEG",
+        "PNG",
+        "WebP",
+        "BMP",
+        "TIFF",
+    ]
     assert format_of(b"hello") is None
     assert format_of(b"") is None
 
@@ -243,7 +269,11 @@ def examples():
     text.add_itxt("XML:com.adobe.xmp", '<x tiff:Orientation="6"/>')
     files = [encode(COLOUR, "png", pnginfo=text, icc_profile=b"profile" * 20)]
     for kind, mode in itertools.product(KINDS, FORMATS):
-        picture = Image.fromarray(noise(12, 10).astype(np.uint16) * 256) if mode == "I;16" else COLOUR.convert(mode)
+        picture = (
+            Image.fromarray(noise(12, 10).astype(np.uint16) * 256)
+            if mode == "I;16"
+            else COLOUR.convert(mode)
+        )
         for options in ({"exif": exif(6)}, {}) if kind != "bmp" else ({},):
             try:
                 files.append(encode(picture.crop((0, 0, 10, 12)), kind, **options))

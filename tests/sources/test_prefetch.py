@@ -17,7 +17,9 @@ SHAPE = (8, 8)
 
 
 def arrivals(count):
-    return [Arrival(str(number), np.full((8, 8), number % 256, np.uint8)) for number in range(count)]
+    return [
+        Arrival(str(number), np.full((8, 8), number % 256, np.uint8)) for number in range(count)
+    ]
 
 
 def ids(found):
@@ -46,11 +48,18 @@ def test_the_same_comes_out_as_from_a_plain_loop(tmp_path):
     alone = [decode(arrival, SHAPE) for arrival in Directory(tmp_path)]
     assert together == alone
     for one, other in zip(together, alone, strict=True):
-        assert isinstance(one, Trouble) or ((one.image == other.image).all() and one.kept == other.kept)
+        assert isinstance(one, Trouble) or (
+            (one.image == other.image).all() and one.kept == other.kept
+        )
 
 
 def test_troubles_of_the_source_and_of_decoding_stand_where_they_happened():
-    source = [*arrivals(3), Trouble("closed", "unreadable", "no"), Arrival("text", b"text"), Arrival("3", noise(8, 8))]
+    source = [
+        *arrivals(3),
+        Trouble("closed", "unreadable", "no"),
+        Arrival("text", b"text"),
+        Arrival("3", noise(8, 8)),
+    ]
     found = list(decoded(source, SHAPE))
     assert ids(found) == ["0", "1", "2", "closed", "text", "3"]
     assert [type(one) for one in found[2:]] == [Decoded, Trouble, Trouble, Decoded]
@@ -93,7 +102,9 @@ def test_no_more_is_asked_of_the_source_than_allowed(ahead):
     found = decoded(endless(), SHAPE, ahead=ahead, workers=3)
     for given in range(1, 400):
         next(found)
-        assert len(asked) <= given + ahead + 64  # what landed in one go may still wait to be fetched
+        assert (
+            len(asked) <= given + ahead + 64
+        )  # what landed in one go may still wait to be fetched
     found.close()
 
 
@@ -156,6 +167,9 @@ def test_thumbnails_are_left_to_one_thread_which_nobody_fights_for_pythons_lock(
 
     monkeypatch.setattr(prefetch, "decode", noted)
     thumbnail = encode(shades(28, 28))
-    assert sum(1 for _ in decoded([Arrival(str(number), thumbnail) for number in range(1500)], SHAPE)) == 1500
+    assert (
+        sum(1 for _ in decoded([Arrival(str(number), thumbnail) for number in range(1500)], SHAPE))
+        == 1500
+    )
     assert max(decoders.values()) > 1200  # before it is known how long one takes, others have a few
     assert threading.get_ident() not in decoders

@@ -38,7 +38,9 @@ def numbers(video):
 @pytest.mark.parametrize("suffix", ["mp4", "avi", "mkv", "mov"])
 def test_all_frames_come_in_order_and_as_they_were_filmed(tmp_path, suffix):
     found = list(Video(film(tmp_path / f"pond.{suffix}")))
-    assert [arrival.id for arrival in found] == [f"pond.{suffix}#{number:06d}" for number in range(30)]
+    assert [arrival.id for arrival in found] == [
+        f"pond.{suffix}#{number:06d}" for number in range(30)
+    ]
     for number, arrival in enumerate(found):
         image = decode(arrival, (HEIGHT, WIDTH, 3)).image.astype(int)
         assert abs(image[32:, 32:] - frame(number)[32:, 32:]).max() < 12
@@ -47,7 +49,12 @@ def test_all_frames_come_in_order_and_as_they_were_filmed(tmp_path, suffix):
 
 @pytest.mark.parametrize(
     ("every", "expected"),
-    [(0.1, range(30)), (0.3, range(0, 30, 3)), (1, [0, 10, 20]), (0.25, [0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25, 28])],
+    [
+        (0.1, range(30)),
+        (0.3, range(0, 30, 3)),
+        (1, [0, 10, 20]),
+        (0.25, [0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25, 28]),
+    ],
 )
 def test_a_frame_is_taken_every_so_many_seconds_and_keeps_its_number(tmp_path, every, expected):
     assert numbers(Video(film(tmp_path / "a.mp4"), every=every)) == list(expected)
@@ -60,7 +67,11 @@ def test_a_pause_longer_than_the_film_takes_its_first_frame(tmp_path):
 def turned(content, matrix):
     """Return an MP4 that says how a player must turn it, in the 36 bytes that its track header keeps for that."""
     start = content.index(b"tkhd") + 4 + 40
-    return content[:start] + b"".join(value.to_bytes(4, "big", signed=True) for value in matrix) + content[start + 36 :]
+    return (
+        content[:start]
+        + b"".join(value.to_bytes(4, "big", signed=True) for value in matrix)
+        + content[start + 36 :]
+    )
 
 
 ONE = 1 << 16
@@ -89,7 +100,14 @@ def test_a_damaged_file_gives_what_came_before_and_ends_with_a_trouble(tmp_path)
 
 def test_a_file_that_is_cut_off_or_no_video_is_a_trouble(tmp_path):
     content = film(tmp_path / "a.mp4").read_bytes()
-    for spoilt in (content[:-200], content[: len(content) // 2], b"", b"a letter", bytes(5000), content[:40]):
+    for spoilt in (
+        content[:-200],
+        content[: len(content) // 2],
+        b"",
+        b"a letter",
+        bytes(5000),
+        content[:40],
+    ):
         *_, last = Video(save(spoilt, tmp_path / "bad.mp4"))
         assert isinstance(last, Trouble)
         assert last.kind == "damaged"
@@ -119,7 +137,9 @@ def test_flipped_bits_are_never_an_error(tmp_path, seed):
 def test_a_file_with_sound_alone_is_a_trouble(tmp_path):
     with av.open(str(tmp_path / "a.mp4"), "w") as container:
         stream = container.add_stream("aac", rate=44_100)
-        silence = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+        silence = av.AudioFrame.from_ndarray(
+            np.zeros((1, 1024), np.float32), format="fltp", layout="mono"
+        )
         silence.sample_rate = 44_100
         container.mux(stream.encode(silence))
         container.mux(stream.encode())
@@ -129,7 +149,9 @@ def test_a_file_with_sound_alone_is_a_trouble(tmp_path):
 
 def test_a_playlist_in_disguise_opens_nothing(tmp_path):
     film(tmp_path / "secret.mp4")
-    playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n{tmp_path}/secret.mp4\n#EXT-X-ENDLIST\n"
+    playlist = (
+        f"#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:3,\n{tmp_path}/secret.mp4\n#EXT-X-ENDLIST\n"
+    )
     (found,) = Video(save(playlist.encode(), tmp_path / "list.mp4"))
     assert found.kind == "damaged"
     (found,) = Video(save(b"ffconcat version 1.0\nfile secret.mp4\n", tmp_path / "more.mp4"))

@@ -11,7 +11,9 @@ from csim.records import Item
 from csim.store.class_store import ClassStore
 from csim.store.eviction import OldestOut, ProtectTold
 
-ADDS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.booleans()), max_size=80)  # item, class, told
+ADDS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 3), st.booleans()), max_size=80
+)  # item, class, told
 SIZES = st.integers(2, 5)
 
 
@@ -61,7 +63,9 @@ def test_protect_told_gives_up_inferred_images_first(adds, size):
             shelf.remove(inferred[0] if inferred else shelf[0])
         shelf.append((number, is_told))
     store = fill(ClassStore(size, ProtectTold()), adds)
-    assert shelves(store) == {class_id: [number for number, _ in shelf] for class_id, shelf in model.items()}
+    assert shelves(store) == {
+        class_id: [number for number, _ in shelf] for class_id, shelf in model.items()
+    }
 
 
 @settings(max_examples=60)
@@ -83,7 +87,9 @@ def test_a_class_keeps_so_many_inferred_images_at_most_the_newest(adds, size, mo
             shelf.remove(inferred[0] if inferred else shelf[0])
         shelf.append((number, is_told))
     store = fill(ClassStore(size, ProtectTold(), most), adds)
-    assert shelves(store) == {class_id: [number for number, _ in shelf] for class_id, shelf in model.items()}
+    assert shelves(store) == {
+        class_id: [number for number, _ in shelf] for class_id, shelf in model.items()
+    }
 
 
 @pytest.mark.parametrize("eviction", [OldestOut(), ProtectTold()])
@@ -98,7 +104,9 @@ def test_a_class_never_has_more_than_its_size_and_an_image_is_stored_once(evicti
     assert len(held) == len(set(held))
     assert {number for number in range(31) if f"item {number}" in store} == set(held)
     assert store.class_ids() == [class_id for class_id in range(4) if ids(store, class_id)]
-    assert [store.count(class_id) for class_id in range(4)] == [len(ids(store, class_id)) for class_id in range(4)]
+    assert [store.count(class_id) for class_id in range(4)] == [
+        len(ids(store, class_id)) for class_id in range(4)
+    ]
 
 
 def test_a_told_label_never_leaves_for_an_inferred_one():
@@ -133,7 +141,9 @@ def test_a_store_of_told_images_alone_keeps_no_inferred_one():
 
 
 def test_a_merge_keeps_to_the_inferred_images_of_one_class():
-    store = fill(ClassStore(9, ProtectTold(), 2), [(1, 0, False), (2, 1, False), (3, 0, True), (4, 1, False)])
+    store = fill(
+        ClassStore(9, ProtectTold(), 2), [(1, 0, False), (2, 1, False), (3, 0, True), (4, 1, False)]
+    )
     store.merge(0, 1)
     assert ids(store, 1) == [2, 3, 4]
 
@@ -165,7 +175,9 @@ def test_the_newest_images_come_told_ones_first_and_as_many_of_each_class(adds, 
 
 
 def test_a_told_newcomer_takes_the_place_of_the_oldest_inferred_image():
-    store = fill(ClassStore(3, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 0, False), (4, 0, True)])
+    store = fill(
+        ClassStore(3, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 0, False), (4, 0, True)]
+    )
     assert ids(store, 0) == [1, 3, 4]
 
 
@@ -214,7 +226,10 @@ def test_a_dropped_class_is_gone_with_its_images_and_can_begin_anew():
 
 
 def test_after_a_merge_all_images_are_on_one_shelf_in_order_of_age():
-    store = fill(ClassStore(9, OldestOut()), [(1, 0, True), (2, 1, True), (3, 0, False), (4, 1, False), (5, 0, True)])
+    store = fill(
+        ClassStore(9, OldestOut()),
+        [(1, 0, True), (2, 1, True), (3, 0, False), (4, 1, False), (5, 0, True)],
+    )
     store.merge(0, 1)
     assert shelves(store, (0, 1)) == {0: [], 1: [1, 2, 3, 4, 5]}
     assert store.class_ids() == [1]
@@ -222,7 +237,9 @@ def test_after_a_merge_all_images_are_on_one_shelf_in_order_of_age():
 
 
 def test_after_a_merge_that_overflows_the_newest_images_stay():
-    store = fill(ClassStore(3, OldestOut()), [(1, 0, False), (2, 1, False), (3, 0, False), (4, 1, False)])
+    store = fill(
+        ClassStore(3, OldestOut()), [(1, 0, False), (2, 1, False), (3, 0, False), (4, 1, False)]
+    )
     store.merge(0, 1)
     assert ids(store, 1) == [2, 3, 4]
     assert "item 1" not in store
@@ -230,7 +247,8 @@ def test_after_a_merge_that_overflows_the_newest_images_stay():
 
 def test_a_merge_keeps_told_labels_before_inferred_ones():
     store = fill(
-        ClassStore(3, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 1, False), (4, 1, True), (5, 1, False)]
+        ClassStore(3, ProtectTold()),
+        [(1, 0, True), (2, 0, False), (3, 1, False), (4, 1, True), (5, 1, False)],
     )
     store.merge(0, 1)
     assert store.count(1) == 3
@@ -246,7 +264,9 @@ def test_merging_an_empty_class_changes_nothing():
 
 
 def test_examples_are_the_images_of_the_named_classes_with_their_ids():
-    store = fill(ClassStore(3, ProtectTold()), [(1, 4, True), (2, 0, False), (3, 4, False), (9, 7, True)])
+    store = fill(
+        ClassStore(3, ProtectTold()), [(1, 4, True), (2, 0, False), (3, 4, False), (9, 7, True)]
+    )
     images, labels, is_told = store.examples([4, 0])
     assert labels.tolist() == [4, 4, 0]
     assert labels.dtype == np.int64
@@ -272,7 +292,9 @@ def test_no_examples_are_an_empty_batch(class_ids):
     most=st.none() | st.integers(0, 3),
     merged=st.tuples(st.integers(0, 3), st.integers(0, 3)),
 )
-def test_a_restored_store_goes_on_like_the_one_that_was_saved(make_eviction, before, after, size, most, merged):
+def test_a_restored_store_goes_on_like_the_one_that_was_saved(
+    make_eviction, before, after, size, most, merged
+):
     store = fill(ClassStore(size, make_eviction(), most), before)
     other = fill(ClassStore(size, make_eviction(), most), [(77, 2, True)])
     other.restore(store.state())
@@ -289,7 +311,9 @@ def test_a_restored_store_goes_on_like_the_one_that_was_saved(make_eviction, bef
 def test_a_state_is_plain_values_and_keeps_the_pixels():
     store = fill(ClassStore(3, ProtectTold()), [(1, 4, True), (2, 0, False)])
     state = store.state()
-    json.dumps([state["class_ids"], state["told"], state["items"]["ids"], state["items"]["positions"]])
+    json.dumps(
+        [state["class_ids"], state["told"], state["items"]["ids"], state["items"]["positions"]]
+    )
     other = ClassStore(3, ProtectTold())
     other.restore(state)
     assert (other.items(4)[0].image == item(1).image).all()

@@ -25,7 +25,9 @@ def smoothed(confidence: float) -> float:
     return 0.05 if confidence < 0.1 else min(confidence, 0.995)
 
 
-def change_point(signal: Floats, *, alpha: float, delta: float, gamma: float, longest: int) -> int | None:
+def change_point(
+    signal: Floats, *, alpha: float, delta: float, gamma: float, longest: int
+) -> int | None:
     """Return how many confidences came before the change; None if there was none.
 
     Parameters
@@ -60,7 +62,10 @@ def gains_of(signal: Floats, cuts: Ints) -> Floats:
     logs, counterlogs = np.log(signal), np.log1p(-signal)
     first, second = _fit(signal, cuts, is_ahead=True), _fit(signal, cuts, is_ahead=False)
     rest = len(signal) - cuts
-    after, counter = logs.sum() - np.cumsum(logs)[cuts - 1], counterlogs.sum() - np.cumsum(counterlogs)[cuts - 1]
+    after, counter = (
+        logs.sum() - np.cumsum(logs)[cuts - 1],
+        counterlogs.sum() - np.cumsum(counterlogs)[cuts - 1],
+    )
     gain = (second[0] - first[0]) * after + (second[1] - first[1]) * counter
     return np.asarray(gain - rest * (betaln(*second) - betaln(*first)))
 
@@ -76,7 +81,11 @@ def _fit(signal: Floats, cuts: Ints, *, is_ahead: bool) -> tuple[Floats, Floats]
     if is_ahead:
         count, total, power = cuts, sums[cuts - 1], powers[cuts - 1]
     else:
-        count, total, power = len(signal) - cuts, sums[-1] - sums[cuts - 1], powers[-1] - powers[cuts - 1]
+        count, total, power = (
+            len(signal) - cuts,
+            sums[-1] - sums[cuts - 1],
+            powers[-1] - powers[cuts - 1],
+        )
     mean = total / count
     spread = np.maximum(power / count - mean**2, _TINY)
     weight = np.maximum(mean * (1 - mean) / spread - 1, _TINY)

@@ -36,10 +36,19 @@ class Groups:
 
 def group(outliers: Floats, many: int) -> Groups:
     """Cluster outliers into so many groups (k-means); groups of fewer than three are dropped."""
-    labels = KMeans(min(many, len(outliers)), n_init=1, max_iter=20, random_state=0).fit_predict(outliers)
-    members = [own for label in range(many) if len(own := np.flatnonzero(labels == label)) >= _FEWEST]
-    centres = np.array([outliers[own].mean(axis=0) for own in members]).reshape(len(members), outliers.shape[1])
-    spread = [np.sqrt(squares(outliers[own], centres[[place]])).mean() for place, own in enumerate(members)]
+    labels = KMeans(min(many, len(outliers)), n_init=1, max_iter=20, random_state=0).fit_predict(
+        outliers
+    )
+    members = [
+        own for label in range(many) if len(own := np.flatnonzero(labels == label)) >= _FEWEST
+    ]
+    centres = np.array([outliers[own].mean(axis=0) for own in members]).reshape(
+        len(members), outliers.shape[1]
+    )
+    spread = [
+        np.sqrt(squares(outliers[own], centres[[place]])).mean()
+        for place, own in enumerate(members)
+    ]
     return Groups(members, centres, np.array(spread))
 
 
@@ -70,6 +79,8 @@ def cohesion(groups: Groups, model: Summaries, enough: int) -> Floats:
 def novel(groups: Groups, models: Sequence[Summaries], enough: int) -> Bools:
     """Return which groups are a novel class, (g,): those that all models find cohesive, if each finds enough in all."""
     sizes = np.array([len(own) for own in groups.members], np.int64)
-    is_cohesive = np.array([cohesion(groups, model, enough) > 0 for model in models]).reshape(len(models), len(sizes))
+    is_cohesive = np.array([cohesion(groups, model, enough) > 0 for model in models]).reshape(
+        len(models), len(sizes)
+    )
     is_enough = (is_cohesive * sizes).sum(axis=1) > enough
     return np.asarray(is_cohesive.all(axis=0) & is_enough.all())

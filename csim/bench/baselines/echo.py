@@ -93,7 +93,10 @@ class EchoD(Spheres):
         """Return the confidence that so large a share of known images does not reach, judged on a part held out."""
         held, rest = np.split(self._rng.permutation(len(vectors)), [int(len(vectors) * _HELD_OUT)])
         ensemble = self._join(self._models(vectors[rest], labels[rest]))
-        look, trusts = ensemble.look(vectors[held]), learn_all(ensemble, vectors[rest], labels[rest])
+        look, trusts = (
+            ensemble.look(vectors[held]),
+            learn_all(ensemble, vectors[rest], labels[rest]),
+        )
         own = self._confidences(ensemble, look, trusts)
         answers = ensemble.tally(look, _weights(look, own)).argmax(axis=1)
         return float(np.quantile(_together(look, own, answers), self._settings.share))
@@ -108,7 +111,9 @@ class EchoD(Spheres):
 
     def _passed(self, some: list[Seen], look: Look, answers: Ints) -> None:
         sure = _together(look, self._confidences(self._ensemble, look, self._trusts), answers)
-        self._passing += [_Passed(*own) for own in zip(some, sure.tolist(), answers.tolist(), strict=True)]
+        self._passing += [
+            _Passed(*own) for own in zip(some, sure.tolist(), answers.tolist(), strict=True)
+        ]
         while len(self._passing) > self._settings.label_delay:
             own = self._passing.popleft()
             if own.confidence <= self._tau:
@@ -136,7 +141,11 @@ class EchoD(Spheres):
             return
         self._is_due, own = False, self._settings
         change = change_point(
-            np.array(self._signal), alpha=own.alpha, delta=own.delta, gamma=own.gamma, longest=own.window
+            np.array(self._signal),
+            alpha=own.alpha,
+            delta=own.delta,
+            gamma=own.gamma,
+            longest=own.window,
         )
         if change is not None:
             with self._training():

@@ -62,7 +62,10 @@ class EcsMiner(Spheres):
         while len(self._labelled) >= size:
             chunk, self._labelled = self._labelled[:size], self._labelled[size:]
             with self._training():
-                self._update(np.array([own.vector for own in chunk]), np.array([own.label for own in chunk], np.int64))
+                self._update(
+                    np.array([own.vector for own in chunk]),
+                    np.array([own.label for own in chunk], np.int64),
+                )
 
     def _update(self, vectors: Floats, labels: Ints) -> None:
         """Train a model on a chunk; if there are too many, the worst on that chunk goes."""

@@ -51,7 +51,9 @@ class Ensemble:
         How far outside of the closest model a vector must be to be an outlier. Raising it finds fewer outliers.
     """
 
-    def __init__(self, models: Sequence[Summaries], *, most: int, boundary: Boundary, slack: float = 0.0) -> None:
+    def __init__(
+        self, models: Sequence[Summaries], *, most: int, boundary: Boundary, slack: float = 0.0
+    ) -> None:
         self.models = list(models)
         self.most = most
         self._boundary = boundary
@@ -76,7 +78,11 @@ class Ensemble:
 
     def outliers(self, look: Look) -> Bools:
         """Return which vectors are outside of all models, (n,)."""
-        is_far: Bools = -look.inside.max(axis=0) > self._slack if self._slack else np.ones(look.votes.shape[1], bool)
+        is_far: Bools = (
+            -look.inside.max(axis=0) > self._slack
+            if self._slack
+            else np.ones(look.votes.shape[1], bool)
+        )
         return look.is_outside.all(axis=0) & is_far
 
     def counted(self, look: Look) -> Bools:
@@ -89,7 +95,9 @@ class Ensemble:
         knows = np.zeros((len(self.models), max(classes, int(look.votes.max(initial=0)) + 1)), bool)
         for place, model in enumerate(self.models):
             knows[place, list(model.known)] = True
-        is_foreign = ~knows[:, look.votes]  # (models, voters, n): what the model hears from each voter
+        is_foreign = ~knows[
+            :, look.votes
+        ]  # (models, voters, n): what the model hears from each voter
         counts = ~(look.is_outside & is_foreign.any(axis=1))
         return counts | ~counts.any(axis=0)
 

@@ -84,8 +84,13 @@ class Baseline(ABC):
     def observe(self, images: Images) -> list[Event]:
         """See the next images."""
         vectors = self._features.of(images)
-        items = [Item(str(self._position + place), self._position + place, own) for place, own in enumerate(images, 1)]
-        self._see([Seen(item, vector) for item, vector in zip(items, vectors, strict=True)], vectors)
+        items = [
+            Item(str(self._position + place), self._position + place, own)
+            for place, own in enumerate(images, 1)
+        ]
+        self._see(
+            [Seen(item, vector) for item, vector in zip(items, vectors, strict=True)], vectors
+        )
         return self._told()
 
     def ask_now(self) -> list[Event]:

@@ -64,8 +64,13 @@ def settle(distances: Floats, labels: Ints, groups: Ints, rng: np.random.Generat
     groups = groups.copy()
     counts = np.zeros((distances.shape[1], int(labels.max()) + 1))  # (k, C)
     np.add.at(counts, (groups, labels), 1)
-    logs = np.concatenate([[0.0], np.arange(1, len(labels) + 2) * np.log2(np.arange(1, len(labels) + 2))])
-    sizes, entropies = counts.sum(axis=1), logs[counts.astype(int)].sum(axis=1)  # Σ c·log2 c of each group
+    logs = np.concatenate(
+        [[0.0], np.arange(1, len(labels) + 2) * np.log2(np.arange(1, len(labels) + 2))]
+    )
+    sizes, entropies = (
+        counts.sum(axis=1),
+        logs[counts.astype(int)].sum(axis=1),
+    )  # Σ c·log2 c of each group
     for _ in range(_PASSES):
         changed = False
         for place in rng.permutation(len(labels)):
@@ -83,7 +88,9 @@ def settle(distances: Floats, labels: Ints, groups: Ints, rng: np.random.Generat
     return groups
 
 
-def _move(counts: Floats, sizes: Floats, entropies: Floats, logs: Floats, group: int, label: int, by: int) -> None:
+def _move(
+    counts: Floats, sizes: Floats, entropies: Floats, logs: Floats, group: int, label: int, by: int
+) -> None:
     before = int(counts[group, label])
     counts[group, label] += by
     sizes[group] += by

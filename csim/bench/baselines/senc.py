@@ -88,7 +88,9 @@ class SencMas(Baseline):
         self._rows = settings.rows
         self._sketches: dict[ClassId, Sketch] = {}
         self._few: dict[ClassId, Floats] = {}  # images of classes that have no sketch yet
-        self._kept_out: dict[ClassId, Floats] = {}  # the newest labelled images that are in no sketch
+        self._kept_out: dict[
+            ClassId, Floats
+        ] = {}  # the newest labelled images that are in no sketch
         self._taken: dict[ClassId, int] = {}  # labelled images so far
         self._buffer: list[Seen] = []
         self._labelled: list[Seen] = []  # not yet learned from
@@ -104,7 +106,10 @@ class SencMas(Baseline):
 
     def _see(self, some: list[Seen], vectors: Floats) -> None:
         rows = _unit(vectors)
-        scores, fits = self._known.classify(rows, self._score), self._known.detect(rows, self._score)
+        scores, fits = (
+            self._known.classify(rows, self._score),
+            self._known.detect(rows, self._score),
+        )
         best = scores.argmax(axis=1)
         for place, seen in enumerate(some):
             self._position = seen.position
@@ -160,7 +165,9 @@ class SencMas(Baseline):
         self._taken[own] = self._taken.get(own, 0) + len(rows)
         nothing = rows[:0]
         is_out = place % _FOLDS == _FOLDS - 1
-        self._kept_out[own] = np.concatenate([self._kept_out.get(own, nothing), rows[is_out]])[-_RESERVOIR:]
+        self._kept_out[own] = np.concatenate([self._kept_out.get(own, nothing), rows[is_out]])[
+            -_RESERVOIR:
+        ]
         rows = np.concatenate([self._few.pop(own, nothing), rows[~is_out]])
         if own not in self._sketches and self._taken[own] < self._settings.enough:
             self._few[own] = rows
@@ -228,4 +235,6 @@ def _merit(energy: Floats, columns: Ints) -> float:
 
 
 def _unit(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _NOTHING))
+    return np.asarray(
+        vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _NOTHING)
+    )

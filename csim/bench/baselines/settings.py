@@ -21,7 +21,9 @@ class BaselineSettings:
         """Return the settings of these values; names that it does not know are refused."""
         names = [field.name for field in fields(cls)]
         if unknown := sorted(set(values) - set(names)):
-            raise SettingsError(f"{unknown[0]!r} is no setting of this baseline; it has {', '.join(names)}")
+            raise SettingsError(
+                f"{unknown[0]!r} is no setting of this baseline; it has {', '.join(names)}"
+            )
         return cls(**values)
 
 
@@ -29,8 +31,14 @@ def at_least(settings: BaselineSettings, **bounds: float) -> None:
     """Refuse settings below their bounds, or of another type than the default's."""
     for name, bound in bounds.items():
         value = getattr(settings, name)
-        whole = isinstance(next(field.default for field in fields(settings) if field.name == name), int)
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value >= bound:
+        whole = isinstance(
+            next(field.default for field in fields(settings) if field.name == name), int
+        )
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int if whole else (int, float))
+            or not value >= bound
+        ):
             kind = "a whole number" if whole else "a number"
             raise SettingsError(f"{name} must be {kind} of at least {bound:g}, got {value!r}")
 

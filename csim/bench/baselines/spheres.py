@@ -73,7 +73,17 @@ class SpheresSettings(BaselineSettings):
     credits_outside: bool = False
 
     def __post_init__(self) -> None:
-        at_least(self, seed=0, models=1, summaries=0, enough=3, label_delay=0, wait=0, evidence=1, slack=0)
+        at_least(
+            self,
+            seed=0,
+            models=1,
+            summaries=0,
+            enough=3,
+            label_delay=0,
+            wait=0,
+            evidence=1,
+            slack=0,
+        )
         one_of(self, features=KINDS, boundary=("nearest", "union"))
 
 
@@ -125,7 +135,9 @@ class Spheres(Baseline):
         return self._ensemble.errors(vectors, labels, credits_outside=self._own.credits_outside)
 
     def _join(self, models: Sequence[Summaries]) -> Ensemble:
-        return Ensemble(models, most=self._own.models, boundary=self._own.boundary, slack=self._own.slack)
+        return Ensemble(
+            models, most=self._own.models, boundary=self._own.boundary, slack=self._own.slack
+        )
 
     def _models(self, vectors: Floats, labels: Ints) -> list[Summaries]:
         """Return a model for each part of the warm-up."""
@@ -153,7 +165,9 @@ class Spheres(Baseline):
             for late in self._waiting.pass_by(self._position):
                 self._revise(late.seen, late.vote)
             if self._waiting.is_due(self._position):
-                self._waiting.test(self._ensemble, self._position)  # what is found stays without a class: it is new
+                self._waiting.test(
+                    self._ensemble, self._position
+                )  # what is found stays without a class: it is new
         self._passed(some, look, best)
 
     def _finish(self) -> None:

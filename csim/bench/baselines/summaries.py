@@ -69,10 +69,14 @@ def summarise(vectors: Floats, labels: Ints, groups: Ints) -> Summaries:
     """
     parts = [np.flatnonzero(groups == own) for own in np.unique(groups)]
     kept = [members for members in parts if len(members) >= _FEWEST] or parts
-    centres = np.array([vectors[members].mean(axis=0) for members in kept]).reshape(len(kept), vectors.shape[1])
+    centres = np.array([vectors[members].mean(axis=0) for members in kept]).reshape(
+        len(kept), vectors.shape[1]
+    )
     radii = [np.sqrt(squares(vectors[m], centres[[place]]).max()) for place, m in enumerate(kept)]
     counts = [np.bincount(labels[members], minlength=labels.max() + 1) for members in kept]
-    return Summaries(centres.astype(np.float32), np.array(radii, np.float32), np.array(counts, np.int64))
+    return Summaries(
+        centres.astype(np.float32), np.array(radii, np.float32), np.array(counts, np.int64)
+    )
 
 
 def shares(labels: Ints, most: int) -> dict[ClassId, int]:

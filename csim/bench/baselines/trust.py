@@ -42,20 +42,27 @@ class Trust:
 
 def signs_of(ensemble: Ensemble, look: Look) -> Floats:
     """Return association and purity of each model's nearest sphere, (models, n, 2)."""
-    purity = [model.purity[nearest] for model, nearest in zip(ensemble.models, look.nearest, strict=True)]
+    purity = [
+        model.purity[nearest] for model, nearest in zip(ensemble.models, look.nearest, strict=True)
+    ]
     return np.stack([look.inside, np.array(purity)], axis=2)
 
 
 def learn(signs: Floats, is_right: Bools) -> Trust:
     """Learn how far to trust a model, from both signs, (n, 2), and whether it was right, (n,)."""
     weights = np.maximum([_correlation(signs[:, place], is_right) for place in (0, 1)], _LITTLE)
-    return Trust(weights / weights.sum(), signs.min(axis=0), signs.max(axis=0), bool(is_right.all()))
+    return Trust(
+        weights / weights.sum(), signs.min(axis=0), signs.max(axis=0), bool(is_right.all())
+    )
 
 
 def learn_all(ensemble: Ensemble, vectors: Floats, labels: Ints) -> list[Trust]:
     """Learn how far to trust each model, on a labelled window."""
     look = ensemble.look(vectors)
-    return [learn(own, votes == labels) for own, votes in zip(signs_of(ensemble, look), look.votes, strict=True)]
+    return [
+        learn(own, votes == labels)
+        for own, votes in zip(signs_of(ensemble, look), look.votes, strict=True)
+    ]
 
 
 def calibrated(signs: Floats, trusts: Sequence[Trust]) -> Floats:
@@ -70,7 +77,9 @@ def released(signs: Floats, trusts: Sequence[Trust]) -> Floats:
     It is scaled across the models for each image: one of them always has 0. A model that was right about the whole
     window has 1 where the image is inside its window's range.
     """
-    scaled = np.array([trust.scaled(some) for some, trust in zip(signs, trusts, strict=True)])  # (models, n, 2)
+    scaled = np.array(
+        [trust.scaled(some) for some, trust in zip(signs, trusts, strict=True)]
+    )  # (models, n, 2)
     own = np.array([some @ trust.weights for some, trust in zip(scaled, trusts, strict=True)])
     least, most = own.min(axis=0), own.max(axis=0)
     own = (own - least) / np.maximum(most - least, _LITTLE)

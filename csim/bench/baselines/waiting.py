@@ -46,12 +46,17 @@ class Waiting:
     most: int
     recalls: bool
     outliers: list[Outlier] = field(default_factory=list)
-    _found: list[tuple[Floats, float]] = field(default_factory=list)  # centre and spread of novel groups
+    _found: list[tuple[Floats, float]] = field(
+        default_factory=list
+    )  # centre and spread of novel groups
     _last_test: int = 0
 
     def is_recalled(self, vector: Floats) -> bool:
         """Tell whether an outlier lies in a novel group that was found since the models last changed."""
-        return any(float(np.sqrt(((vector - centre) ** 2).sum())) <= spread for centre, spread in self._found)
+        return any(
+            float(np.sqrt(((vector - centre) ** 2).sum())) <= spread
+            for centre, spread in self._found
+        )
 
     def add(self, seen: Seen, vote: ClassId) -> None:
         """Let an outlier wait; `vote` is what it is if it turns out to be nothing new."""
@@ -60,15 +65,23 @@ class Waiting:
     def pass_by(self, position: int) -> list[Outlier]:
         """Forget those too old to be evidence; return those that can wait no longer, which are answered with it."""
         if self.outliers and position - self.outliers[0].seen.position > self.keep:
-            self.outliers = [own for own in self.outliers if position - own.seen.position <= self.keep]
-        due = [own for own in self.outliers if not own.is_answered and position - own.seen.position > self.wait]
+            self.outliers = [
+                own for own in self.outliers if position - own.seen.position <= self.keep
+            ]
+        due = [
+            own
+            for own in self.outliers
+            if not own.is_answered and position - own.seen.position > self.wait
+        ]
         for own in due:
             own.is_answered = True
         return due
 
     def learned(self, known: frozenset[ClassId]) -> None:
         """Forget those whose label has come and is a class that is known."""
-        self.outliers = [own for own in self.outliers if own.seen.label is None or own.seen.label not in known]
+        self.outliers = [
+            own for own in self.outliers if own.seen.label is None or own.seen.label not in known
+        ]
 
     def is_due(self, position: int) -> bool:
         """Tell whether it is time to test."""
@@ -79,7 +92,12 @@ class Waiting:
         self._last_test = position
         groups = group(np.array([own.seen.vector for own in self.outliers]), self._many)
         is_novel = novel(groups, ensemble.models, self.enough)
-        found = {int(place) for own, is_new in zip(groups.members, is_novel, strict=True) if is_new for place in own}
+        found = {
+            int(place)
+            for own, is_new in zip(groups.members, is_novel, strict=True)
+            if is_new
+            for place in own
+        }
         if self.recalls:
             self._found += _spheres(groups, is_novel)
         gone = [own for place, own in enumerate(self.outliers) if place in found]
@@ -110,4 +128,6 @@ class Waiting:
 
 
 def _spheres(groups: Groups, is_novel: Bools) -> list[tuple[Floats, float]]:
-    return [(groups.centres[place], float(groups.spread[place])) for place in np.flatnonzero(is_novel)]
+    return [
+        (groups.centres[place], float(groups.spread[place])) for place in np.flatnonzero(is_novel)
+    ]

@@ -21,7 +21,9 @@ class DataSet:
 
     def __post_init__(self) -> None:
         if len(self.images) != len(self.names):
-            raise InputError(f"{self.name} has {len(self.images)} images but {len(self.names)} names")
+            raise InputError(
+                f"{self.name} has {len(self.images)} images but {len(self.names)} names"
+            )
 
 
 def thin(data: DataSet, every: int) -> DataSet:

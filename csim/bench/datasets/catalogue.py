@@ -45,14 +45,28 @@ class Entry:
 
 ENTRIES = (
     Entry("mnist", published.DIGITS, 70_000, (Form("mnist", published.MNIST_FILES, read_pairs),)),
-    Entry("fashion-mnist", published.FASHION, 70_000, (Form("fashion-mnist", published.FASHION_FILES, read_pairs),)),
-    Entry("emnist-47", published.CHARACTERS, 106_429, (Form("emnist-47", published.EMNIST_47_FILES, read_pairs),)),
+    Entry(
+        "fashion-mnist",
+        published.FASHION,
+        70_000,
+        (Form("fashion-mnist", published.FASHION_FILES, read_pairs),),
+    ),
+    Entry(
+        "emnist-47",
+        published.CHARACTERS,
+        106_429,
+        (Form("emnist-47", published.EMNIST_47_FILES, read_pairs),),
+    ),
     Entry(
         "emnist-balanced",
         published.CHARACTERS,
         131_600,
         (
-            Form("emnist-balanced", tuple(RemoteFile(name) for name in emnist.MEMBERS), emnist.from_files),
+            Form(
+                "emnist-balanced",
+                tuple(RemoteFile(name) for name in emnist.MEMBERS),
+                emnist.from_files,
+            ),
             Form("emnist-balanced", (published.EMNIST_ARCHIVE,), emnist.from_archive),
         ),
     ),
@@ -128,9 +142,13 @@ def read(entry: Entry, places: Places) -> DataSet:
         raise InputError(f"{error}. Instead of it will do: {'; '.join(others)}") from error
     where = places.find(form.folder, form.files[0])
     if len(images) != entry.count:
-        raise InputError(f"{entry.name} has {entry.count:,} images, but {where} holds {len(images):,}; fetch it again")
+        raise InputError(
+            f"{entry.name} has {entry.count:,} images, but {where} holds {len(images):,}; fetch it again"
+        )
     if (highest := int(labels.max(initial=0))) >= len(entry.titles):
-        raise InputError(f"{entry.name} has {len(entry.titles)} classes, but a label of {where} is {highest}")
+        raise InputError(
+            f"{entry.name} has {len(entry.titles)} classes, but a label of {where} is {highest}"
+        )
     return DataSet(entry.name, images, np.array(entry.titles, object)[labels].tolist())
 
 

@@ -37,7 +37,9 @@ def from_binary(files: Sequence[BinaryIO]) -> Labelled:
     batches = []
     for name, content in _members(file, [f"{batch}.bin" for batch in BATCHES]):
         if not content or len(content) % (1 + _PIXELS):
-            raise InputError(f"{name} in {file.name} must hold records of {1 + _PIXELS:,} bytes; fetch it again")
+            raise InputError(
+                f"{name} in {file.name} must hold records of {1 + _PIXELS:,} bytes; fetch it again"
+            )
         batches.append(np.frombuffer(content, np.uint8).reshape(-1, 1 + _PIXELS))
     records = np.concatenate(batches)
     return _channels_last(records[:, 1:]), records[:, 0].copy()
@@ -46,7 +48,9 @@ def from_binary(files: Sequence[BinaryIO]) -> Labelled:
 def from_python(files: Sequence[BinaryIO]) -> Labelled:
     """Return the same from `cifar-10-python.tar.gz`."""
     (file,) = files
-    batches = [_unpickle(content, f"{name} in {file.name}") for name, content in _members(file, BATCHES)]
+    batches = [
+        _unpickle(content, f"{name} in {file.name}") for name, content in _members(file, BATCHES)
+    ]
     return _channels_last(np.concatenate([images for images, _ in batches])), np.concatenate(
         [own for _, own in batches]
     )
@@ -107,9 +111,17 @@ def _unpickle(content: bytes, origin: str) -> Labelled:
         batch = _ArrayUnpickler(io.BytesIO(content), encoding="bytes").load()
         images, labels = np.asarray(batch[b"data"]), np.asarray(batch[b"labels"])
     except _BROKEN as error:
-        raise InputError(f"{origin} is not a batch of CIFAR-10 ({error}); fetch it again") from error
+        raise InputError(
+            f"{origin} is not a batch of CIFAR-10 ({error}); fetch it again"
+        ) from error
     if images.dtype != np.uint8 or images.ndim != 2 or images.shape[1] != _PIXELS:
-        raise InputError(f"{origin} must hold rows of {_PIXELS:,} bytes, got {images.dtype} {images.shape}")
-    if labels.dtype.kind != "i" or labels.shape != images.shape[:1] or not ((labels >= 0) & (labels < 256)).all():
+        raise InputError(
+            f"{origin} must hold rows of {_PIXELS:,} bytes, got {images.dtype} {images.shape}"
+        )
+    if (
+        labels.dtype.kind != "i"
+        or labels.shape != images.shape[:1]
+        or not ((labels >= 0) & (labels < 256)).all()
+    ):
         raise InputError(f"{origin} must hold a label of 0 to 255 per image; fetch it again")
     return images, labels.astype(np.uint8)

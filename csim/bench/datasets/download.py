@@ -74,7 +74,9 @@ def download(
                 _from_any(_Transfer(file, content, on_progress, timeout), waits)
             os.replace(part, target)
         except OSError as error:
-            raise InputError(f"{part} cannot be written ({error.strerror or error}); make room or mend that") from error
+            raise InputError(
+                f"{part} cannot be written ({error.strerror or error}); make room or mend that"
+            ) from error
         finally:
             if part.is_file() and not part.stat().st_size:
                 part.unlink()
@@ -129,7 +131,13 @@ def _persist(transfer: _Transfer, address: str, waits: Sequence[float]) -> None:
 class _Transfer:
     """One file on its way into `content`, over one or more connections."""
 
-    def __init__(self, file: RemoteFile, content: BufferedRandom, on_progress: Progress | None, timeout: float) -> None:
+    def __init__(
+        self,
+        file: RemoteFile,
+        content: BufferedRandom,
+        on_progress: Progress | None,
+        timeout: float,
+    ) -> None:
         self.file, self.content = file, content
         self._on_progress, self._timeout = on_progress, timeout
         self.done = content.seek(0, os.SEEK_END)
@@ -161,13 +169,17 @@ class _Transfer:
             return self._after_refusal(address, error)
         except urllib.error.URLError as error:
             # A name that is not found or a closed port will not mend in seconds, a connection reset may.
-            kind = _Cut if isinstance(error.reason, ConnectionResetError | TimeoutError) else _Useless
+            kind = (
+                _Cut if isinstance(error.reason, ConnectionResetError | TimeoutError) else _Useless
+            )
             raise kind(f"no connection ({error.reason})") from error
         except (http.client.HTTPException, OSError) as error:
             raise _Cut(f"no answer ({error})") from error
         return response
 
-    def _after_refusal(self, address: str, error: urllib.error.HTTPError) -> http.client.HTTPResponse:
+    def _after_refusal(
+        self, address: str, error: urllib.error.HTTPError
+    ) -> http.client.HTTPResponse:
         error.close()
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and self.done:
             self.restart()  # the file is not longer than what has come: begin again, without a range
@@ -176,7 +188,9 @@ class _Transfer:
         raise kind(f"the server answers {error.code} {error.reason}") from error
 
     def _receive(self, response: http.client.HTTPResponse) -> None:
-        is_rest = response.status == http.HTTPStatus.PARTIAL_CONTENT and _start(response) == self.done
+        is_rest = (
+            response.status == http.HTTPStatus.PARTIAL_CONTENT and _start(response) == self.done
+        )
         if not is_rest and response.status != http.HTTPStatus.OK:
             self.restart()
             raise _Cut(f"the server answers {response.status} with another part than was asked for")
@@ -196,7 +210,10 @@ class _Transfer:
 
     def _total(self, response: http.client.HTTPResponse, before: int) -> int | None:
         """Return how many bytes the file has; refuse an answer that will end with another number."""
-        size, announced = self.file.size, None if response.length is None else before + response.length
+        size, announced = (
+            self.file.size,
+            None if response.length is None else before + response.length,
+        )
         if size is not None and announced is not None and announced != size:
             raise _Useless(f"the file must have {size:,} bytes, the server gives {announced:,}")
         return announced if size is None else size

@@ -14,7 +14,9 @@ from csim.bench.datasets.idx import Labelled, join_pairs, read_pairs
 from csim.errors import InputError
 
 MEMBERS = tuple(
-    f"emnist-balanced-{part}-{kind}-ubyte.gz" for part in ("train", "test") for kind in ("images-idx3", "labels-idx1")
+    f"emnist-balanced-{part}-{kind}-ubyte.gz"
+    for part in ("train", "test")
+    for kind in ("images-idx3", "labels-idx1")
 )
 
 

@@ -57,9 +57,15 @@ class RemoteFile:
         found = content.seek(0, os.SEEK_END)
         content.seek(0)
         if self.checksum is None:
-            return None if self.size in (None, found) else f"it must have {self.size:,} bytes, it has {found:,}"
+            return (
+                None
+                if self.size in (None, found)
+                else f"it must have {self.size:,} bytes, it has {found:,}"
+            )
         kind, expected = self.checksum
-        digest = hashlib.file_digest(content, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+        digest = hashlib.file_digest(
+            content, lambda: hashlib.new(kind, usedforsecurity=False)
+        ).hexdigest()
         content.seek(0)
         if digest == expected:
             return None
@@ -93,10 +99,16 @@ class Places:
         try:
             content = path.open("rb")
         except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror}); see to its permissions") from error
+            raise InputError(
+                f"{path} cannot be read ({error.strerror}); see to its permissions"
+            ) from error
         if complaint := file.complaint(content):
             content.close()
-            again = f"it is then fetched again from {file.addresses[0]}" if file.addresses else "put a whole copy there"
+            again = (
+                f"it is then fetched again from {file.addresses[0]}"
+                if file.addresses
+                else "put a whole copy there"
+            )
             raise InputError(f"{path} is damaged: {complaint}; delete it, {again}")
         return content
 
@@ -125,13 +137,17 @@ class Places:
                     return root / folder
             except OSError:
                 continue
-        raise InputError(f"a download needs a folder to write to; cannot write in {' or '.join(map(str, self.roots))}")
+        raise InputError(
+            f"a download needs a folder to write to; cannot write in {' or '.join(map(str, self.roots))}"
+        )
 
 
 def data_folder() -> Path:
     """Return the folder that `CSIM_DATA` names."""
     if not (folder := os.environ.get("CSIM_DATA")):
-        raise InputError("where the data sets are is not known; set CSIM_DATA to their folder, or pass --data-dir")
+        raise InputError(
+            "where the data sets are is not known; set CSIM_DATA to their folder, or pass --data-dir"
+        )
     return Path(folder)
 
 

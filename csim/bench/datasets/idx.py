@@ -27,7 +27,9 @@ def join_pairs(packed: Sequence[tuple[bytes, str]]) -> Labelled:
     labels = [unpack(content, 1, origin) for content, origin in packed[1::2]]
     for place, (own, theirs) in enumerate(zip(images, labels, strict=True)):
         if len(own) != len(theirs):
-            raise InputError(f"{packed[2 * place][1]} has {len(own)} images but {len(theirs)} labels; fetch both again")
+            raise InputError(
+                f"{packed[2 * place][1]} has {len(own)} images but {len(theirs)} labels; fetch both again"
+            )
     return np.concatenate(images), np.concatenate(labels)
 
 

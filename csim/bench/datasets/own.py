@@ -15,9 +15,7 @@ from csim.bench.datasets import DataSet
 from csim.errors import InputError
 from csim.sources.intake import take_labelled
 
-_WANTED = (
-    "a data set of your own is an .npz with `images` and `labels`, or a folder with a subfolder of images per class"
-)
+_WANTED = "a data set of your own is an .npz with `images` and `labels`, or a folder with a subfolder of images per class"  # noqa: E501
 _BROKEN = (
     ValueError,
     zipfile.BadZipFile,
@@ -63,12 +61,20 @@ def _arrays(path: Path) -> tuple[npt.NDArray[Any], list[Any]]:
             held = list(stored)
             arrays = [np.asarray(stored[key]) for key in ("images", "labels") if key in held]
     except _BROKEN as error:
-        raise InputError(f"it is not an .npz of plain arrays ({error}); save it again with np.savez") from error
+        raise InputError(
+            f"it is not an .npz of plain arrays ({error}); save it again with np.savez"
+        ) from error
     if len(arrays) < 2:
-        raise InputError(f"it must hold the arrays images and labels; it holds {', '.join(held) or 'none'}")
+        raise InputError(
+            f"it must hold the arrays images and labels; it holds {', '.join(held) or 'none'}"
+        )
     images, labels = arrays
     if images.dtype.kind not in "ui":
-        raise InputError(f"images must be whole numbers 0..255, got {images.dtype}; scale and round them to uint8")
+        raise InputError(
+            f"images must be whole numbers 0..255, got {images.dtype}; scale and round them to uint8"
+        )
     if labels.ndim != 1 or labels.dtype.kind not in "uiU":
-        raise InputError(f"labels must be (n,) whole numbers or text, got {labels.dtype} of shape {labels.shape}")
+        raise InputError(
+            f"labels must be (n,) whole numbers or text, got {labels.dtype} of shape {labels.shape}"
+        )
     return images, labels.tolist()

@@ -41,7 +41,9 @@ class Crowd:
     complaints: int  # processes that were shown an error
 
 
-def answer_at_once(work: Path, *, seconds: float, writers: int, settings: Settings, seed: int) -> Crowd:
+def answer_at_once(
+    work: Path, *, seconds: float, writers: int, settings: Settings, seed: int
+) -> Crowd:
     """Run a stream while several processes answer its questions; return what became of the answers.
 
     Parameters
@@ -60,18 +62,36 @@ def answer_at_once(work: Path, *, seconds: float, writers: int, settings: Settin
     folder = work / "stream"
     make_stream(folder, settings, seed)
     commands = [
-        [sys.executable, "-m", "csim.bench.durability.crowd", str(folder), str(seconds), str(seed + writer)]
+        [
+            sys.executable,
+            "-m",
+            "csim.bench.durability.crowd",
+            str(folder),
+            str(seconds),
+            str(seed + writer),
+        ]
         for writer in range(writers)
     ]
-    people = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for command in commands]  # noqa: S603
+    people = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: S603
+        for command in commands
+    ]
     with Stream(folder) as stream:
-        run(stream, endless(seed), is_stopped=lambda: all(person.poll() is not None for person in people))
+        run(
+            stream,
+            endless(seed),
+            is_stopped=lambda: all(person.poll() is not None for person in people),
+        )
         stream.attend()
         images = stream.position
     words = [person.communicate() for person in people]
     sent = [key for said, _ in words for key in json.loads(said or b"[]")]
     connection = open_for_reading(Layout(folder).database)
-    rows = dict(connection.execute("SELECT key, iif(step IS NULL, 'lost', coalesce(refusal, '')) FROM inbox"))
+    rows = dict(
+        connection.execute(
+            "SELECT key, iif(step IS NULL, 'lost', coalesce(refusal, '')) FROM inbox"
+        )
+    )
     connection.close()
     found = [rows.get(key, "lost") for key in sent]
     return Crowd(
@@ -84,7 +104,9 @@ def answer_at_once(work: Path, *, seconds: float, writers: int, settings: Settin
     )
 
 
-def race_training(work: Path, *, calls: int, settings: Settings, seed: int) -> tuple[float, float, int]:
+def race_training(
+    work: Path, *, calls: int, settings: Settings, seed: int
+) -> tuple[float, float, int]:
     """Return the p99 of classification calls while a model is trained, the median of those without, and how many.
 
     Parameters
@@ -134,7 +156,9 @@ def _write(folder: Path, seconds: float, seed: int) -> list[str]:
     sent: list[str] = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        rows = connection.execute("SELECT id FROM questions WHERE status IN ('open', 'undone')").fetchall()
+        rows = connection.execute(
+            "SELECT id FROM questions WHERE status IN ('open', 'undone')"
+        ).fetchall()
         for (question,) in rng.sample(rows, min(3, len(rows))):
             key = f"{seed} {len(sent)}"
             inbox.post(connection, [Named(question, str(rng.randrange(10)))], keys=[key])

@@ -32,7 +32,9 @@ from csim.records import Named
 from csim.settings import Settings
 from csim.sources.directory import Directory
 
-SETTINGS = Settings(ask_every=50, recent=500, budget=0.03, update_labels=10, update_steps=30, epochs=6, seed=0)
+SETTINGS = Settings(
+    ask_every=50, recent=500, budget=0.03, update_labels=10, update_steps=30, epochs=6, seed=0
+)
 _LAG = 200  # images between an answer that makes a new model due and its taking over
 _DELAY = 600  # images between a question and its answer: more than a batch, so that it is written before its place
 _EARLY = 0.2  # share of kills that come at any moment after the start, the others come while the stream moves
@@ -62,7 +64,14 @@ class Outcome:
     differing: tuple[str, ...]  # tables, and "predictions" if the files differ
 
 
-def kill(work: Path, *, images: int, kills: int, seed: int, on_kill: Callable[[int], None] = lambda _: None) -> Outcome:
+def kill(
+    work: Path,
+    *,
+    images: int,
+    kills: int,
+    seed: int,
+    on_kill: Callable[[int], None] = lambda _: None,
+) -> Outcome:
     """Run a stream undisturbed, then with kills; return what differs.
 
     Parameters
@@ -132,7 +141,9 @@ def _is_through(folder: Path, files: Path, output: Path, killer: _Killer | None)
         killer.end(process, folder)
     words = process.communicate()[1].decode(errors="replace")
     if process.returncode not in (0, -signal.SIGKILL):
-        raise CsimError(f"a stream must go on after it was killed; it ended with {process.returncode}: {words}")
+        raise CsimError(
+            f"a stream must go on after it was killed; it ended with {process.returncode}: {words}"
+        )
     return process.returncode == 0
 
 

@@ -33,7 +33,9 @@ def noisy_digits(count: int, seed: int) -> tuple[Images, list[str]]:
     data, rng = digits(), np.random.default_rng(seed)
     places = rng.integers(0, len(data.images), 2 * count)
     names = np.asarray(data.names)[places]
-    first = np.maximum(0, names.astype(int) - len(KNOWN) + 1) * count // 12  # where each class begins
+    first = (
+        np.maximum(0, names.astype(int) - len(KNOWN) + 1) * count // 12
+    )  # where each class begins
     order = np.flatnonzero(np.arange(2 * count) // 2 >= first)[:count]
     noise = rng.integers(0, 25, (len(order), 8, 8))
     images = np.clip(data.images[places[order]].astype(int) + noise, 0, 255).astype(np.uint8)

@@ -49,7 +49,9 @@ def race(work: Path, *, images: int, settings: Settings, seed: int) -> tuple[flo
     return max(ours), max(alone)
 
 
-def memory(work: Path, *, marks: tuple[int, int], settings: Settings, seed: int) -> tuple[float, float]:
+def memory(
+    work: Path, *, marks: tuple[int, int], settings: Settings, seed: int
+) -> tuple[float, float]:
     """Return the resident memory in MB after so many images, and after many more.
 
     Parameters

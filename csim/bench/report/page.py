@@ -28,7 +28,9 @@ def write(path: Path) -> tuple[Folder, Runs]:
     try:
         (path / FILE).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{path / FILE} must be a file that can be written to ({error.strerror})") from error
+        raise InputError(
+            f"{path / FILE} must be a file that can be written to ({error.strerror})"
+        ) from error
     return folder, done
 
 
@@ -62,21 +64,31 @@ def _summary(folder: Folder, done: Runs) -> str:
     }
     cards = "".join(f"<div><dt>{word}</dt><dd>{value}</dd></div>" for word, value in tops.items())
     quick = [sheet.name for sheet in folder.sheets if "quick" in sheet.name.split("-")]
-    warning = f"<p>A quick look, on few images and one seed, is: {', '.join(map(escape, quick))}.</p>" if quick else ""
+    warning = (
+        f"<p>A quick look, on few images and one seed, is: {', '.join(map(escape, quick))}.</p>"
+        if quick
+        else ""
+    )
     return f'<p class="lead">{words}</p><dl class="tops">{cards}</dl>{warning}'
 
 
 def _contents(folder: Folder, done: Runs) -> str:
     entries = [(_anchor(sheet.name), _heading(sheet)) for sheet in folder.sheets]
     entries += [("damaged", "Damaged files")] * bool(folder.damaged or done.damaged)
-    entries += [("missing", "Not made yet")] * bool(folder.missing) + [("origin", "How this was made")]
+    entries += [("missing", "Not made yet")] * bool(folder.missing) + [
+        ("origin", "How this was made")
+    ]
     links = "".join(f'<li><a href="#{anchor}">{words}</a></li>' for anchor, words in entries)
     return f'<nav aria-label="Contents"><ol>{links}</ol></nav>'
 
 
 def _section(sheet: Sheet, path: Path) -> str:
     notes = "".join(f"<li>{_marked(note)}</li>" for note in sheet.notes)
-    files = [file for ending in ("csv", "svg", "png") if (file := path / f"{sheet.name}.{ending}").is_file()]
+    files = [
+        file
+        for ending in ("csv", "svg", "png")
+        if (file := path / f"{sheet.name}.{ending}").is_file()
+    ]
     links = ", ".join(f'<a href="{escape(file.name)}">{escape(file.name)}</a>' for file in files)
     return (
         f'<section id="{_anchor(sheet.name)}"><h2>{_heading(sheet)}</h2>{_picture(sheet, path)}'
@@ -106,12 +118,18 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose first column heads its rows; columns of figures are set to the right."""
     is_right = [all(is_figure(row[place]) for row in rows) for place in range(len(head))]
     right = [' class="figure"' if own else "" for own in is_right]
-    top = "".join(f'<th scope="col"{own}>{escape(cell)}</th>' for cell, own in zip(head, right, strict=True))
+    top = "".join(
+        f'<th scope="col"{own}>{escape(cell)}</th>' for cell, own in zip(head, right, strict=True)
+    )
     body = ""
     for first, *rest in rows:
-        cells = "".join(f"<td{own}>{escape(cell)}</td>" for cell, own in zip(rest, right[1:], strict=True))
+        cells = "".join(
+            f"<td{own}>{escape(cell)}</td>" for cell, own in zip(rest, right[1:], strict=True)
+        )
         body += f'<tr><th scope="row"{right[0]}><div>{escape(first)}</div></th>{cells}</tr>'
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def is_figure(cell: str) -> bool:
@@ -124,32 +142,54 @@ def is_figure(cell: str) -> bool:
 
 
 def _damage(folder: Folder, done: Runs) -> str:
-    found = {**folder.damaged, **{f"runs/{name}": "it is not a result file" for name in done.damaged}}
+    found = {
+        **folder.damaged,
+        **{f"runs/{name}": "it is not a result file" for name in done.damaged},
+    }
     if not found:
         return ""
-    lines = "".join(f"<li><code>{escape(name)}</code>: {escape(why)}</li>" for name, why in found.items())
+    lines = "".join(
+        f"<li><code>{escape(name)}</code>: {escape(why)}</li>" for name, why in found.items()
+    )
     return f'<section id="damaged"><h2>Damaged files</h2><p>These could not be read.</p><ul>{lines}</ul></section>'
 
 
 def _missing(names: Sequence[str]) -> str:
     if not names:
         return ""
-    lines = "".join(f"<li>{USUAL[name]}: not made yet: <code>csim bench {name}</code></li>" for name in names)
+    lines = "".join(
+        f"<li>{USUAL[name]}: not made yet: <code>csim bench {name}</code></li>" for name in names
+    )
     return f'<section id="missing"><h2>Not made yet</h2><ul>{lines}</ul></section>'
 
 
 def _origin(done: Runs) -> str:
     rows = [
         [name, ", ".join(told)]
-        for name, key in (("commit", "commit"), ("machine", "machine"), ("Python", "python"), ("torch", "torch"))
+        for name, key in (
+            ("commit", "commit"),
+            ("machine", "machine"),
+            ("Python", "python"),
+            ("torch", "torch"),
+        )
         if (told := done.told(key))
     ]
     times = sorted(time[:16].replace("T", " ") for time in done.told("time"))
     rows += [["time (UTC)", f"{times[0]} to {times[-1]}"]] if times else []
-    words = _table(["what the runs say", "value"], rows) if rows else "<p>There is no result file in runs/.</p>"
-    counts = [[method, *(str(done.count(method, data)) for data in done.data)] for method in done.methods]
+    words = (
+        _table(["what the runs say", "value"], rows)
+        if rows
+        else "<p>There is no result file in runs/.</p>"
+    )
+    counts = [
+        [method, *(str(done.count(method, data)) for data in done.data)] for method in done.methods
+    ]
     runs_table = f"<h3>Runs</h3>{_table(['method', *done.data], counts)}" if counts else ""
-    plus = "<p>A + behind a commit: files differed from it.</p>" if any("+" in c for c in done.told("commit")) else ""
+    plus = (
+        "<p>A + behind a commit: files differed from it.</p>"
+        if any("+" in c for c in done.told("commit"))
+        else ""
+    )
     return (
         '<section id="origin"><h2>How this was made</h2><p>This page: <code>csim bench report</code>. Every table '
         f"tells its own command in its notes.</p>{words}{plus}{runs_table}</section>"

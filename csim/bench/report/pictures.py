@@ -44,7 +44,9 @@ def inline(text: str, *, prefix: str, description: str) -> str:
     drawing.attrib.pop("height", None)
     drawing.attrib.update({"role": "img", "aria-label": description})
     if width:
-        drawing.set("style", f"min-width: {_SMALLEST * width:.0f}px; max-width: {1.1 * width:.0f}px")
+        drawing.set(
+            "style", f"min-width: {_SMALLEST * width:.0f}px; max-width: {1.1 * width:.0f}px"
+        )
     return ElementTree.tostring(drawing, encoding="unicode")
 
 
@@ -72,7 +74,9 @@ def _attributes(element: ElementTree.Element, prefix: str) -> dict[str, str]:
                 kept["href"] = value
         elif key == "id":
             kept["id"] = f"{prefix}-{value}"
-        elif not key.startswith(("on", "{")) and not re.search(r"url\((?!#)|\\|script:", value, re.IGNORECASE):
+        elif not key.startswith(("on", "{")) and not re.search(
+            r"url\((?!#)|\\|script:", value, re.IGNORECASE
+        ):
             kept[key] = value.replace("url(#", f"url(#{prefix}-")
     return kept
 

@@ -72,7 +72,9 @@ class Folder:
 def find(path: Path) -> Folder:
     """Return what a folder holds; refuse one that holds no table."""
     if not path.is_dir():
-        raise InputError(f"{path} must be a folder of results, there is none; make one: csim bench stream --quick")
+        raise InputError(
+            f"{path} must be a folder of results, there is none; make one: csim bench stream --quick"
+        )
     sheets, damaged = [], {}
     for file in sorted(path.glob("*.md"), key=lambda file: place(file.stem)):
         try:

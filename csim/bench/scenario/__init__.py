@@ -16,13 +16,25 @@ from csim.bench.scenario.changes import drift, long_tail
 from csim.bench.scenario.split import Stream
 from csim.errors import SettingsError
 
-__all__ = ["SCENARIOS", "Scenario", "Stream", "drift", "long_tail", "make", "paper_stream", "returning", "together"]
+__all__ = [
+    "SCENARIOS",
+    "Scenario",
+    "Stream",
+    "drift",
+    "long_tail",
+    "make",
+    "paper_stream",
+    "returning",
+    "together",
+]
 
 
 class Scenario(Protocol):
     """Anything that makes a stream of a data set, with parameters as `paper_stream` tells them."""
 
-    def __call__(self, data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000) -> Stream:
+    def __call__(
+        self, data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000
+    ) -> Stream:
         """Return the stream; the same seed gives the same one."""
         ...
 

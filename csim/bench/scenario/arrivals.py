@@ -41,7 +41,9 @@ def paper_stream(data: DataSet, *, known_share: float, seed: int, warm_up: int =
     return arrange(split, _stays(split, at_once=1))
 
 
-def together(data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000, at_once: int = 3) -> Stream:
+def together(
+    data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000, at_once: int = 3
+) -> Stream:
     """Return a stream whose new classes start several at a time.
 
     Parameters
@@ -59,7 +61,13 @@ def together(data: DataSet, *, known_share: float, seed: int, warm_up: int = 100
 
 
 def returning(
-    data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000, share: float = 1.0, away: float = 1 / 3
+    data: DataSet,
+    *,
+    known_share: float,
+    seed: int,
+    warm_up: int = 1000,
+    share: float = 1.0,
+    away: float = 1 / 3,
 ) -> Stream:
     """Return a stream in which new classes, and one that is known from the start, go away and come back.
 
@@ -82,9 +90,16 @@ def returning(
         raise SettingsError(f"away must lie between 0 and 1, both excluded, got {away}")
     split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
     stays = _stays(split, at_once=1)
-    counts = [math.ceil(place * share - 1e-9) for place in range(split.new + 1)]  # that leave, among the first new ones
-    leaving = [0, *(split.known + place for place in range(split.new) if counts[place + 1] > counts[place])]
-    return arrange(split, [_with_gap(own[0], away) if c in leaving else own for c, own in enumerate(stays)])
+    counts = [
+        math.ceil(place * share - 1e-9) for place in range(split.new + 1)
+    ]  # that leave, among the first new ones
+    leaving = [
+        0,
+        *(split.known + place for place in range(split.new) if counts[place + 1] > counts[place]),
+    ]
+    return arrange(
+        split, [_with_gap(own[0], away) if c in leaving else own for c, own in enumerate(stays)]
+    )
 
 
 def _stays(split: Split, *, at_once: int) -> list[list[Stay]]:

@@ -17,7 +17,9 @@ _RARITY = 1  # set beside the seed, so that rare is not the same draw as new
 _ANGLES = 60  # steps of the rotation over the stream: half a degree each by default
 
 
-def long_tail(data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000, rarest: float = 1 / 50) -> Stream:
+def long_tail(
+    data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000, rarest: float = 1 / 50
+) -> Stream:
     """Return the paper's stream of a data set in which some classes are rare.
 
     Class sizes fall geometrically from the largest to the rarest. Which class is how rare is drawn; images beyond a
@@ -71,7 +73,9 @@ def drift(
 
 
 def _thin(data: DataSet, rarest: float, rng: np.random.Generator) -> DataSet:
-    classes, labels, sizes = np.unique(np.array(data.names), return_inverse=True, return_counts=True)
+    classes, labels, sizes = np.unique(
+        np.array(data.names), return_inverse=True, return_counts=True
+    )
     shares = rng.permutation(np.geomspace(1, rarest, len(classes)))
     largest = (sizes / shares).min()  # the most that leaves every class enough images
     wanted = np.maximum(np.rint(largest * shares), 2).astype(int)
@@ -89,7 +93,13 @@ def _turn_and_dim(images: Images, degrees: float, brightness: float) -> Images:
     for step in np.unique(steps):
         own, angle = steps == step, step / _ANGLES * degrees
         turned = ndimage.rotate(
-            images[own], angle, axes=(1, 2), reshape=False, output=np.float32, order=1, mode="nearest"
+            images[own],
+            angle,
+            axes=(1, 2),
+            reshape=False,
+            output=np.float32,
+            order=1,
+            mode="nearest",
         )
         changed[own] = np.rint(turned * factors[own]).clip(0, 255)
     return changed

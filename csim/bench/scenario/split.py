@@ -70,7 +70,9 @@ def draw_split(data: DataSet, *, known_share: float, seed: int, warm_up: int) ->
     members = [rng.permutation(np.flatnonzero(labels == name)) for name in classes]
     labelled = [own[: min(warm_up, len(own) // 2)] for own in members[:known]]
     rest = [own[len(first) :] for own, first in zip(members[:known], labelled, strict=True)]
-    cuts = [max(1, len(own) - max(1, len(own) // _HELD_OUT)) for own in labelled]  # a single one warms up
+    cuts = [
+        max(1, len(own) - max(1, len(own) // _HELD_OUT)) for own in labelled
+    ]  # a single one warms up
     return Split(
         data=data,
         warm_up=[own[:cut] for own, cut in zip(labelled, cuts, strict=True)],
@@ -83,7 +85,9 @@ def draw_split(data: DataSet, *, known_share: float, seed: int, warm_up: int) ->
 def check(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> int:
     """Refuse what no stream can be made of; return how many classes are known."""
     if not data.names:
-        raise InputError(f"a stream needs images, the data set {data.name!r} has none; choose another")
+        raise InputError(
+            f"a stream needs images, the data set {data.name!r} has none; choose another"
+        )
     sizes = Counter(data.names)
     if len(sizes) < 3:
         raise InputError(
@@ -91,7 +95,9 @@ def check(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> int:
             f"{len(sizes)} in all; choose another"
         )
     if small := [name for name, size in sizes.items() if size < 2]:
-        raise InputError(f"every class must have at least 2 images, {small[0]!r} has 1; leave it out or add images")
+        raise InputError(
+            f"every class must have at least 2 images, {small[0]!r} has 1; leave it out or add images"
+        )
     known = int(len(sizes) * known_share + 1e-9) if 0 < known_share < 1 else 0
     if not 2 <= known < len(sizes):
         lowest = math.ceil(2000 / len(sizes)) / 1000
@@ -116,12 +122,17 @@ def arrange(split: Split, stays: Sequence[Sequence[Stay]]) -> Stream:
     stays
         For each class, in the split's order, when it is there: one or more stretches, in order, apart.
     """
-    moments = [_spread(own, split.rng.random(len(c))) for own, c in zip(stays, split.coming, strict=True)]
+    moments = [
+        _spread(own, split.rng.random(len(c))) for own, c in zip(stays, split.coming, strict=True)
+    ]
     order = np.concatenate(split.coming)[np.argsort(np.concatenate(moments))]
     images, labels = split.data.images, np.array(split.data.names)
     before, aside = np.concatenate(split.warm_up), np.concatenate(split.held_out)
     names: list[str] = labels[order].tolist()
-    firsts = {name: names.index(name) + 1 for name in (str(labels[own[0]]) for own in split.coming[split.known :])}
+    firsts = {
+        name: names.index(name) + 1
+        for name in (str(labels[own[0]]) for own in split.coming[split.known :])
+    }
     return Stream(
         warm_up=images[before],
         warm_up_names=labels[before].tolist(),

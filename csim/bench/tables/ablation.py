@@ -24,7 +24,12 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "single images, no spreading": {"questions": "least-sure"},
     "the paper's threshold": {"threshold": "mean-bound"},
     "no second look": {"recent": 125},
-    "one conv layer, as the paper": {"conv_layers": 1, "channels": 20, "kernel": 5, "batch_norm": False},
+    "one conv layer, as the paper": {
+        "conv_layers": 1,
+        "channels": 20,
+        "kernel": 5,
+        "batch_norm": False,
+    },
     "no batch norm": {"batch_norm": False},
     "no augmentation": {"shift": 0},
     "plain batches": {"batches": "plain"},

@@ -47,7 +47,9 @@ def make(
         ],
         settings=settings,
         keys=["β"],
-        rows=measure_all(measure, [(beta, seed) for beta in BETAS for seed in seeds], jobs=jobs, on_done=on_done),
+        rows=measure_all(
+            measure, [(beta, seed) for beta in BETAS for seed in seeds], jobs=jobs, on_done=on_done
+        ),
     )
 
 

@@ -14,7 +14,11 @@ Done = Callable[[int, int], None]  # cases done, cases in all
 
 
 def measure_all(
-    measure: Callable[[Case], Row], cases: Sequence[Case], *, jobs: int = 1, on_done: Done | None = None
+    measure: Callable[[Case], Row],
+    cases: Sequence[Case],
+    *,
+    jobs: int = 1,
+    on_done: Done | None = None,
 ) -> list[Row]:
     """Return a row per case, in the order of the cases.
 

@@ -26,7 +26,9 @@ NOTES = (
 )
 
 
-def rows(results: Sequence[Result], named: Mapping[str, Mapping[str, Any]] | None = None) -> list[Row]:
+def rows(
+    results: Sequence[Result], named: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[Row]:
     """Return a row per result; a change among `named` is called by its name, any other by what it sets."""
     return [_row(result, named or {}) for result in results]
 
@@ -38,4 +40,6 @@ def _row(result: Result, named: Mapping[str, Mapping[str, Any]]) -> Row:
 
 def _name(changes: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> str:
     words = ", ".join(f"{name}={value}" for name, value in sorted(changes.items())) or "nothing"
-    return next((f"{name}: {words}" for name, own in named.items() if dict(own) == dict(changes)), words)
+    return next(
+        (f"{name}: {words}" for name, own in named.items() if dict(own) == dict(changes)), words
+    )

@@ -43,7 +43,13 @@ def make(
     )
 
 
-def _measure(case: tuple[str, int], *, splits: Mapping[str, Split], settings: Settings, per_class: int) -> Row:
+def _measure(
+    case: tuple[str, int], *, splits: Mapping[str, Split], settings: Settings, per_class: int
+) -> Row:
     name, seed = case
     own = replace(settings, seed=seed)
-    return {"data set": name, "seed": seed, "accuracy %": closed_set(*splits[name], own, per_class=per_class)}
+    return {
+        "data set": name,
+        "seed": seed,
+        "accuracy %": closed_set(*splits[name], own, per_class=per_class),
+    }

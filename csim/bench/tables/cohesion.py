@@ -42,8 +42,16 @@ _READINGS = {"mean": "by mean distance", "nearest": "by nearest image"}
 _GROUPS = {"known": "known\nclasses", "new": "new\nclasses", "7 to 1": "7s nearer\nto the 1s"}
 _LOOKS: dict[str, dict[str, Any]] = {
     PIXELS: {"color": GREY, "marker": "D", "hatch": ""},
-    "paper": {"color": STYLES["paper"]["color"], "marker": STYLES["paper"]["marker"], "hatch": "////"},
-    "default": {"color": STYLES["default"]["color"], "marker": STYLES["default"]["marker"], "hatch": "...."},
+    "paper": {
+        "color": STYLES["paper"]["color"],
+        "marker": STYLES["paper"]["marker"],
+        "hatch": "////",
+    },
+    "default": {
+        "color": STYLES["default"]["color"],
+        "marker": STYLES["default"]["marker"],
+        "hatch": "....",
+    },
 }
 
 NOTES = (
@@ -80,7 +88,9 @@ class Plan:
     def __post_init__(self) -> None:
         if unknown := [name for name in self.data if name not in NAMES]:
             hint = nearest(unknown[0], NAMES)
-            raise InputError(f"the data set must be one of {', '.join(NAMES)}; got {unknown[0]!r}{hint}")
+            raise InputError(
+                f"the data set must be one of {', '.join(NAMES)}; got {unknown[0]!r}{hint}"
+            )
 
     def quick(self) -> Plan:
         """Return the same as a quick look."""
@@ -121,7 +131,9 @@ class Look:
         return f"{self.data}, 1 known and 7 new" if self.is_pair else self.data
 
 
-def make(plan: Plan, *, data_dir: Path | None = None, jobs: int = 1, on_done: Done | None = None) -> Sheet:
+def make(
+    plan: Plan, *, data_dir: Path | None = None, jobs: int = 1, on_done: Done | None = None
+) -> Sheet:
     """Return the table and the picture.
 
     Parameters
@@ -135,12 +147,17 @@ def make(plan: Plan, *, data_dir: Path | None = None, jobs: int = 1, on_done: Do
     on_done
         Called with the looks done and in all, for progress.
     """
-    rows = measure_all(partial(measure, data_dir=data_dir), plan.looks(), jobs=jobs, on_done=on_done)
+    rows = measure_all(
+        partial(measure, data_dir=data_dir), plan.looks(), jobs=jobs, on_done=on_done
+    )
     quick = " (a quick look)" if plan.is_quick else ""
     table = Table(
         name="cohesion" + "-quick" * plan.is_quick,
         title="Images that lie nearer to another class than to their own",
-        notes=[f"{plan.per_class} images of every class{quick} that no network was trained on, r = 0.3", *NOTES],
+        notes=[
+            f"{plan.per_class} images of every class{quick} that no network was trained on, r = 0.3",
+            *NOTES,
+        ],
         keys=["images", "space"],
         rows=rows,
         settings=Settings(),
@@ -153,7 +170,12 @@ def measure(look: Look, *, data_dir: Path | None) -> Row:
     """Return a row: the shares of one look."""
     view = _view(look, _load(look.data, data_dir))
     found = distances_to_classes(embed(view, look.space, look.seed), view.columns)
-    return {"images": look.images, "space": look.space, "seed": look.seed, **shares(found, view, is_pair=look.is_pair)}
+    return {
+        "images": look.images,
+        "space": look.space,
+        "seed": look.seed,
+        **shares(found, view, is_pair=look.is_pair),
+    }
 
 
 @lru_cache(maxsize=1)
@@ -177,7 +199,9 @@ def shares(found: Distances, view: View, *, is_pair: bool) -> Row:
         row[f"7 to 1, {reading} %"] = None
         if is_pair:
             seven, one = view.classes.index("7"), view.classes.index("1")
-            row[f"7 to 1, {reading} %"] = _percent(nearer_to(distances, seven, one), view.columns == seven)
+            row[f"7 to 1, {reading} %"] = _percent(
+                nearer_to(distances, seven, one), view.columns == seven
+            )
     return row
 
 
@@ -200,8 +224,13 @@ def _draw(rows: Sequence[Row]) -> Figure:
             line[0].set_ylim(bottom=0)
         for axes, kind in zip(panels[0], kinds, strict=True):
             axes.set_title(kind)
-        figure.suptitle("Nearer to another class than to their own (lower is better; marks: single seeds)", fontsize=11)
-        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SPACES))
+        figure.suptitle(
+            "Nearer to another class than to their own (lower is better; marks: single seeds)",
+            fontsize=11,
+        )
+        figure.legend(
+            *panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SPACES)
+        )
         return figure
 
 
@@ -210,15 +239,28 @@ def _draw_panel(axes: Axes, rows: Sequence[Row], groups: Sequence[str], reading:
     for place, space in enumerate(SPACES):
         look = _LOOKS[space]
         own = [row for row in rows if row["space"] == space]
-        values = np.array([[row[f"{group}, {reading} %"] for group in groups] for row in own], float)  # (seeds, groups)
+        values = np.array(
+            [[row[f"{group}, {reading} %"] for group in groups] for row in own], float
+        )  # (seeds, groups)
         centres = np.arange(len(groups)) + (place - 1) * width
-        tint = 0.4 * np.array(to_rgb(look["color"])) + 0.6  # not alpha: SVG would fade the hatch with it
+        tint = (
+            0.4 * np.array(to_rgb(look["color"])) + 0.6
+        )  # not alpha: SVG would fade the hatch with it
         bars = axes.bar(centres, values.mean(0), width * 0.88, facecolor=tint, hatch=look["hatch"])
         bars.set_label(TITLES[space])
-        for bar, centre, mean, highest in zip(bars, centres, values.mean(0), values.max(0), strict=True):
+        for bar, centre, mean, highest in zip(
+            bars, centres, values.mean(0), values.max(0), strict=True
+        ):
             bar.set(edgecolor=look["color"], linewidth=0.8)
-            axes.annotate(f"{mean:.0f}", (centre, highest), (0, 4), textcoords="offset points", ha="center")
-        marks = {"marker": look["marker"], "markerfacecolor": "white", "linestyle": "none", "markersize": 4}
+            axes.annotate(
+                f"{mean:.0f}", (centre, highest), (0, 4), textcoords="offset points", ha="center"
+            )
+        marks = {
+            "marker": look["marker"],
+            "markerfacecolor": "white",
+            "linestyle": "none",
+            "markersize": 4,
+        }
         for seed in values:
             axes.plot(centres, seed, color=look["color"], clip_on=False, **marks)
     axes.set_xticks(range(len(groups)), [_GROUPS[group] for group in groups])

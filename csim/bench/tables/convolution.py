@@ -53,7 +53,9 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
 
 def _row(result: Result, plan: Plan) -> Row:
     layers: int = result.settings["conv_layers"]
-    there = [printed(*figure) for figure in _reported(plan, result.data, result.method, layers)] or [""] * 4
+    there = [
+        printed(*figure) for figure in _reported(plan, result.data, result.method, layers)
+    ] or [""] * 4
     return {
         "data set": result.data,
         "method": result.method,
@@ -77,7 +79,9 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
             for method in methods:
                 LAYERS.draw(panels, results, plan, method, data)
             for layers in LAYERS.values:
-                shares = _reported(plan, data, "paper", layers)[:3]  # not the minutes: another machine's
+                shares = _reported(plan, data, "paper", layers)[
+                    :3
+                ]  # not the minutes: another machine's
                 for axes, (value, _) in zip(panels, shares, strict=False):
                     draw_reported(axes, layers, value, data)
             panels[0].set_title(data, loc="left")

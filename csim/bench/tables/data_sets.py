@@ -60,7 +60,9 @@ def make(data_sets: Sequence[DataSet], seed: int = 0) -> Sheet:
         notes=[*NOTES, f"streams are drawn with seed {seed}"],
         keys=["data set"],
         rows=[_row(data, seed) for data in data_sets],
-        command=" ".join(["csim bench data-sets", *(f"--dataset {data.name}" for data in data_sets)]),
+        command=" ".join(
+            ["csim bench data-sets", *(f"--dataset {data.name}" for data in data_sets)]
+        ),
     )
     return Sheet(table, _draw(data_sets))
 
@@ -102,12 +104,17 @@ def _draw(data_sets: Sequence[DataSet]) -> Figure:
 
 def _draw_strip(axes: Axes, data: DataSet) -> None:
     classes = list(dict.fromkeys(sorted(data.names)))
-    shown = [classes[place] for place in np.linspace(0, len(classes) - 1, min(_CLASSES, len(classes))).astype(int)]
+    shown = [
+        classes[place]
+        for place in np.linspace(0, len(classes) - 1, min(_CLASSES, len(classes))).astype(int)
+    ]
     labels = np.array(data.names, object)
     columns = [data.images[np.flatnonzero(labels == name)[:_SAMPLES]] for name in shown]
     axes.imshow(mosaic(columns), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     width = data.images.shape[2] + _GAP
-    axes.set_xticks([place * width + (width - _GAP) / 2 for place in range(len(shown))], shown, fontsize=8)
+    axes.set_xticks(
+        [place * width + (width - _GAP) / 2 for place in range(len(shown))], shown, fontsize=8
+    )
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.set(yticks=[])
     some = f", {len(shown)} of {len(classes)} classes" if len(shown) < len(classes) else ""
@@ -119,7 +126,11 @@ def _draw_strip(axes: Axes, data: DataSet) -> None:
 def mosaic(columns: Sequence[Images]) -> Images:
     """Return one picture of images, a column per class and white between them; a missing image stays white."""
     height, width = columns[0].shape[1] + _GAP, columns[0].shape[2] + _GAP
-    shape = (height * max(map(len, columns)) - _GAP, width * len(columns) - _GAP, *columns[0].shape[3:])
+    shape = (
+        height * max(map(len, columns)) - _GAP,
+        width * len(columns) - _GAP,
+        *columns[0].shape[3:],
+    )
     picture = np.full(shape, 255, np.uint8)
     for column, images in enumerate(columns):
         for row, image in enumerate(images):

@@ -76,7 +76,12 @@ def _memory(work: Path, *, seed: int) -> Row:
 
 def _calls(work: Path, *, seed: int) -> Row:
     busy, calm, count = race_training(work, calls=300, settings=Settings(epochs=4), seed=seed)
-    return _row("calls", busy / calm, f"≤ {CALLS_BAR:g}", f"{1000 * busy:.0f} and {1000 * calm:.0f} ms, {count} calls")
+    return _row(
+        "calls",
+        busy / calm,
+        f"≤ {CALLS_BAR:g}",
+        f"{1000 * busy:.0f} and {1000 * calm:.0f} ms, {count} calls",
+    )
 
 
 def _crowd(work: Path, *, seed: int) -> Row:

@@ -30,7 +30,9 @@ from csim.report.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLIO
 PER_CLASS, QUICK_PER_CLASS = 100, 40
 _INDIGO, _WINE = "#332288", "#882255"  # Tol's, beside those of Okabe and Ito
 _COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY, _INDIGO, _WINE)
-_MARKERS = "o^sDvPX*<>p"  # 11 of them and 10 colours: the first 110 classes have a pair of their own
+_MARKERS = (
+    "o^sDvPX*<>p"  # 11 of them and 10 colours: the first 110 classes have a pair of their own
+)
 _HEADINGS = ("known (filled)", "new (hollow)")
 _COLUMNS = 4  # panels in a line
 _LONGEST_LEGEND = 20  # lines in a column
@@ -76,7 +78,11 @@ def make(
     """
     contents = project_all(rows, out, data_dir=data_dir, jobs=jobs, on_done=on_done)
     seed, is_quick = rows[0].seed, rows[0].per_class == QUICK_PER_CLASS
-    options = [f"--dataset {row.data}" for row in rows] + [f"--seed {seed}"] * bool(seed) + ["--quick"] * is_quick
+    options = (
+        [f"--dataset {row.data}" for row in rows]
+        + [f"--seed {seed}"] * bool(seed)
+        + ["--quick"] * is_quick
+    )
     table = Table(
         name="embedding" + f"-seed{seed}" * bool(seed) + "-quick" * is_quick,
         title="Images of all classes as pixels and as vectors",
@@ -89,7 +95,9 @@ def make(
 
 
 def _sample_notes(contents: Sequence[Content], is_quick: bool) -> list[str]:
-    known = "; ".join(f"{content['data']}: {', '.join(content['sample']['known'])}" for content in contents)
+    known = "; ".join(
+        f"{content['data']}: {', '.join(content['sample']['known'])}" for content in contents
+    )
     quick = ", a quick look" if is_quick else ""
     return [
         f"known, r = 0.3: {known}; 1,000 labelled images of each, or half of a small class, of which a tenth is held "
@@ -108,7 +116,9 @@ def _draw(contents: Sequence[Content]) -> Figure:
     with drawing():
         lines = -(-len(EVERY_SPACE) // _COLUMNS)
         figure = Figure(figsize=(13.5, 3.4 * lines * len(contents)), layout="constrained")
-        for row, content in zip(figure.subfigures(len(contents), 1, squeeze=False)[:, 0], contents, strict=True):
+        for row, content in zip(
+            figure.subfigures(len(contents), 1, squeeze=False)[:, 0], contents, strict=True
+        ):
             _draw_row(row, content)
         return figure
 
@@ -126,7 +136,9 @@ def _draw_row(row: SubFigure, content: Content) -> None:
             look = _look(place, is_known=name in known)
             axes.plot(*points[names == name].T, markersize=4.2, alpha=0.85, **look)
         axes.set(title=TITLES[space], xticks=[], yticks=[])
-        axes.set_xlabel(f"5-NN: known {figures['5-NN known %']:.0f} %, new {figures['5-NN new %']:.0f} %")
+        axes.set_xlabel(
+            f"5-NN: known {figures['5-NN known %']:.0f} %, new {figures['5-NN new %']:.0f} %"
+        )
         for spine in axes.spines.values():
             spine.set_visible(True)
     row.suptitle(content["data"], x=0.01, ha="left", fontsize=11, fontweight="bold")
@@ -147,7 +159,9 @@ def _look(place: int, *, is_known: bool) -> dict[str, Any]:
 
 def _draw_legend(row: SubFigure, classes: Sequence[str], known: int) -> None:
     """Name the known classes, which come first, and then the new ones, each under a heading."""
-    handles = [Line2D([], [], markersize=6, **_look(p, is_known=p < known)) for p in range(len(classes))]
+    handles = [
+        Line2D([], [], markersize=6, **_look(p, is_known=p < known)) for p in range(len(classes))
+    ]
     heading = Line2D([], [], linestyle="none")
     words = [_HEADINGS[0], *classes[:known], _HEADINGS[1], *classes[known:]]
     legend = row.legend(

@@ -48,13 +48,19 @@ def spread(vectors: Floats, columns: Ints) -> tuple[float, float]:
 
 def remoteness(stored: Floats, vectors: Floats) -> Floats:
     """Return the distance from each vector to its fifth-nearest stored one, (n,)."""
-    distances: Floats = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(stored).kneighbors(vectors)[0][:, -1]
+    distances: Floats = (
+        NearestNeighbors(n_neighbors=NEIGHBOURS).fit(stored).kneighbors(vectors)[0][:, -1]
+    )
     return distances
 
 
 def neighbour_accuracy(stored: Floats, columns: Ints, vectors: Floats, truth: Ints) -> float:
     """Return how many vectors get their true class from a vote of their neighbours among the stored, in percent."""
-    nearest = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(stored).kneighbors(vectors, return_distance=False)
+    nearest = (
+        NearestNeighbors(n_neighbors=NEIGHBOURS)
+        .fit(stored)
+        .kneighbors(vectors, return_distance=False)
+    )
     return 100 * float(np.mean(_vote(columns[nearest]) == truth))
 
 
@@ -64,12 +70,16 @@ def fellow_accuracy(vectors: Floats, columns: Ints) -> float:
     Groups of new images are as pure as this is high.
     """
     # Without an argument, no vector is its own neighbour.
-    nearest = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(vectors).kneighbors(return_distance=False)
+    nearest = (
+        NearestNeighbors(n_neighbors=NEIGHBOURS).fit(vectors).kneighbors(return_distance=False)
+    )
     return 100 * float(np.mean(_vote(columns[nearest]) == columns))
 
 
 def _vote(columns: Ints) -> npt.NDArray[np.intp]:
     """Return each row's most frequent column, the lowest of several, (n,)."""
-    counts = np.stack([(columns == column).sum(1) for column in range(int(columns.max()) + 1)], axis=1)
+    counts = np.stack(
+        [(columns == column).sum(1) for column in range(int(columns.max()) + 1)], axis=1
+    )
     most: npt.NDArray[np.intp] = counts.argmax(1)
     return most

@@ -12,7 +12,9 @@ from csim.errors import InputError
 Content = dict[str, Any]  # of a file
 
 
-def read_kept(path: Path, wanted: Content, check: Callable[[Content], object], what: str) -> Content | None:
+def read_kept(
+    path: Path, wanted: Content, check: Callable[[Content], object], what: str
+) -> Content | None:
     """Return what a file holds, None if there is none or it was made with other settings.
 
     Parameters
@@ -35,5 +37,7 @@ def read_kept(path: Path, wanted: Content, check: Callable[[Content], object], w
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path} is not a file of {what} ({error!r}); delete it to have it made again") from error
+        raise InputError(
+            f"{path} is not a file of {what} ({error!r}); delete it to have it made again"
+        ) from error
     return content if is_right else None

@@ -80,7 +80,10 @@ def _groups(plan: Plan, method: str, data: str) -> list[list[Case]]:
     usual = {*(_QUICK_BUDGETS if plan.is_quick else BUDGETS), *filter(None, [paper_budget(data)])}
     swept = _SWEPT.get(method, ())[:: 4 if plan.is_quick else 1]
     budgets = swept or usual
-    return [[plan.case(method, data, seed, budget=budget) for seed in plan.seeds] for budget in sorted(budgets)]
+    return [
+        [plan.case(method, data, seed, budget=budget) for seed in plan.seeds]
+        for budget in sorted(budgets)
+    ]
 
 
 def _row(result: Result, plan: Plan) -> Row:
@@ -141,14 +144,18 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
         return figure
 
 
-def _draw_curve(axes: Axes, results: Sequence[Result], groups: Sequence[Sequence[Case]], name: str) -> None:
+def _draw_curve(
+    axes: Axes, results: Sequence[Result], groups: Sequence[Sequence[Case]], name: str
+) -> None:
     method = groups[0][0].method
     runs = [results_of(results, group) for group in groups]
     # A method that was told nothing has no place on a logarithmic axis.
     runs = [group for group in runs if all(run.figures["labels_percent"] > 0 for run in group)]
     places = [[run.figures["labels_percent"] for run in group] for group in runs]
     look = STYLES[method] | ({"linestyle": "none"} if len(groups) == 1 else {})
-    draw_means(axes, places, [[run.figures[name] for run in group] for group in runs], label=method, **look)
+    draw_means(
+        axes, places, [[run.figures[name] for run in group] for group in runs], label=method, **look
+    )
 
 
 def _count_in_percent(axes: Axes) -> None:

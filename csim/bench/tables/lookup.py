@@ -19,7 +19,9 @@ def results_of(results: Sequence[Result], cases: Iterable[Case]) -> list[Result]
 def _one(found: dict[str, Result], case: Case) -> Result:
     key = _key(case.method, case.data, case.seed, case.describe())
     if key not in found:
-        raise InputError(f"a table needs a result of each of its cases, that of {case.name} is missing; measure it")
+        raise InputError(
+            f"a table needs a result of each of its cases, that of {case.name} is missing; measure it"
+        )
     return found[key]
 
 

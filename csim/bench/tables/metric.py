@@ -74,7 +74,9 @@ class Plan:
             ("split", self.splits, tuple(SPLITS)),
         ):
             if unknown := [name for name in given if name not in known]:
-                raise InputError(f"the {word} must be one of {', '.join(known)}; got {unknown[0]!r}")
+                raise InputError(
+                    f"the {word} must be one of {', '.join(known)}; got {unknown[0]!r}"
+                )
 
     def quick(self) -> Plan:
         """Return the same as a quick look."""
@@ -100,7 +102,9 @@ class Plan:
     def note(self) -> str:
         """What was thinned, for the table."""
         images = (
-            f"every {ordinal(_QUICK_THIN)} image, learners stop early (a quick look)" if self.is_quick else "all images"
+            f"every {ordinal(_QUICK_THIN)} image, learners stop early (a quick look)"
+            if self.is_quick
+            else "all images"
         )
         return f"{images}, seed{'s' * (len(self.seeds) > 1)} {', '.join(map(str, self.seeds))}"
 
@@ -125,7 +129,9 @@ def make(contents: Sequence[Content], plan: Plan) -> Sheet:
         key = (row["split"], row["data set"], row["seed"])
         best[key] = max(best.get(key, 0.0), float(row["accuracy %"] or 0))
     for row in rows:
-        row["ratio"] = float(row["accuracy %"] or 0) / best[row["split"], row["data set"], row["seed"]]
+        row["ratio"] = (
+            float(row["accuracy %"] or 0) / best[row["split"], row["data set"], row["seed"]]
+        )
     table = Table(
         name=f"metric{plan.suffix}",
         title="Learned metrics, all classes known",

@@ -26,7 +26,11 @@ from csim.embed.losses import log_distance_matrix, triplet_loss
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.settings import Settings
 
-READINGS: dict[str, type[Mining]] = {"all-positive": AllPositive, "batch-hard": BatchHard, "literal": Literal}
+READINGS: dict[str, type[Mining]] = {
+    "all-positive": AllPositive,
+    "batch-hard": BatchHard,
+    "literal": Literal,
+}
 ALONE = "triplets alone"  # in the place of a β: no cross-entropy
 
 Case = tuple[str, float | str, int]  # reading, β, seed
@@ -63,7 +67,9 @@ def make(
     )
 
 
-def _measure(case: Case, *, train: DataSet, test: DataSet, settings: Settings, per_class: int) -> Row:
+def _measure(
+    case: Case, *, train: DataSet, test: DataSet, settings: Settings, per_class: int
+) -> Row:
     reading, beta, seed = case
     own, loss = replace(settings, seed=seed), None
     if isinstance(beta, str):
@@ -80,7 +86,9 @@ def _measure(case: Case, *, train: DataSet, test: DataSet, settings: Settings, p
     }
 
 
-def triplets_alone(vectors: Tensor, logits: Tensor, columns: Tensor, *, mining: Mining, margin: float) -> Tensor:
+def triplets_alone(
+    vectors: Tensor, logits: Tensor, columns: Tensor, *, mining: Mining, margin: float
+) -> Tensor:
     """Return the triplet loss without any cross-entropy; `logits` are not looked at."""
     log_distances = log_distance_matrix(vectors)
     with torch.no_grad():

@@ -45,9 +45,14 @@ def distances_to_classes(vectors: Floats, columns: Ints) -> Distances:
     """
     sizes = np.bincount(columns)
     if len(sizes) < 2 or sizes.min() < 2:
-        raise InputError(f"there must be 2 classes or more, of 2 images or more each; the sizes are {sizes.tolist()}")
+        raise InputError(
+            f"there must be 2 classes or more, of 2 images or more each; the sizes are {sizes.tolist()}"
+        )
     parts = [_rows(vectors, columns, start) for start in range(0, len(vectors), _CHUNK)]
-    return Distances(np.concatenate([part.mean for part in parts]), np.concatenate([part.nearest for part in parts]))
+    return Distances(
+        np.concatenate([part.mean for part in parts]),
+        np.concatenate([part.nearest for part in parts]),
+    )
 
 
 def _rows(vectors: Floats, columns: Ints, start: int) -> Distances:

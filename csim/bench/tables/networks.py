@@ -52,14 +52,20 @@ def learn(settings: Settings, images: Images, columns: Ints, loss: Loss | None =
         network = OpenWorldNetwork(body, range(int(columns.max()) + 1), settings.scale).to(device)
     trainer = make_network_trainer(settings)
     trainer.loss = loss or trainer.loss
-    trainer.fit(network, to_inputs(images, device), columns, rng=np.random.default_rng(settings.seed))
+    trainer.fit(
+        network, to_inputs(images, device), columns, rng=np.random.default_rng(settings.seed)
+    )
     head = network.one_vs_rest
     return Learned(
-        NetworkEncoder(body, device), head.weights().detach().cpu().numpy(), head.bias.detach().cpu().numpy()
+        NetworkEncoder(body, device),
+        head.weights().detach().cpu().numpy(),
+        head.bias.detach().cpu().numpy(),
     )
 
 
-def closed_set(train: DataSet, test: DataSet, settings: Settings, *, per_class: int = PER_CLASS) -> float:
+def closed_set(
+    train: DataSet, test: DataSet, settings: Settings, *, per_class: int = PER_CLASS
+) -> float:
     """Learn all classes from `per_class` images each; return the accuracy on `test`, in percent."""
     classes = sorted(set(train.names))
     learned = learn(settings, *examples(train, classes, per_class, settings.seed))
@@ -68,7 +74,12 @@ def closed_set(train: DataSet, test: DataSet, settings: Settings, *, per_class: 
 
 
 def warm_up(
-    train: DataSet, test: DataSet, settings: Settings, *, loss: Loss | None = None, per_class: int = PER_CLASS
+    train: DataSet,
+    test: DataSet,
+    settings: Settings,
+    *,
+    loss: Loss | None = None,
+    per_class: int = PER_CLASS,
 ) -> Row:
     """Learn three classes; return figures on `test` images of these and of all others, which are new.
 

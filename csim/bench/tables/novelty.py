@@ -90,7 +90,9 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     data_sets, methods = plan.data or DATA, plan.methods or METHODS
     step = 0.7 / len(methods)  # the rest of a data set's width keeps it from the next
     with drawing():
-        figure, ((axes,),) = make_grid(1, 1, size=(max(1.6, 0.28 * len(methods)) * len(data_sets) + 0.8, 3.0))
+        figure, ((axes,),) = make_grid(
+            1, 1, size=(max(1.6, 0.28 * len(methods)) * len(data_sets) + 0.8, 3.0)
+        )
         for left, data in enumerate(data_sets):
             for place, method in enumerate(methods):
                 x = left + (place - (len(methods) - 1) / 2) * step
@@ -98,7 +100,9 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
                 look = {**STYLES[method], "linestyle": "none"}
                 draw_means(axes, [[x]], [own], label=method, **look)
                 if len(own) > 1:
-                    axes.plot([x + step / 4] * len(own), own, ".", color=look["color"], markersize=3)
+                    axes.plot(
+                        [x + step / 4] * len(own), own, ".", color=look["color"], markersize=3
+                    )
                 if there := plan.reported(data, method):
                     draw_reported(axes, x, there.m_new, data)
         axes.set(ylim=PERCENT, ylabel="M_new, % of novel images", xlim=(-0.5, len(data_sets) - 0.5))

@@ -85,7 +85,9 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     data_sets, methods = plan.data or DATA, plan.methods or METHODS
     columns = min(2, len(data_sets))
     with drawing():
-        figure, grid = make_grid(ceil(len(data_sets) / columns), columns, size=(4.6, 2.3), sharey=True)
+        figure, grid = make_grid(
+            ceil(len(data_sets) / columns), columns, size=(4.6, 2.3), sharey=True
+        )
         panels = [axes for row in grid for axes in row]
         for axes in panels[len(data_sets) :]:
             axes.remove()
@@ -105,7 +107,12 @@ def _draw_curve(axes: Axes, result: Result, shift: float) -> None:
     """Draw a curve with a marker in every tenth of it, shifted so that those of two methods do not meet."""
     curve = result.content["curve"]
     every = max(1, len(curve["positions"]) // 10)
-    look = {"linewidth": 1.3, "markersize": 4, "markevery": (int(shift * every), every), "label": result.method}
+    look = {
+        "linewidth": 1.3,
+        "markersize": 4,
+        "markevery": (int(shift * every), every),
+        "label": result.method,
+    }
     axes.plot(curve["positions"], curve["final"], **{**STYLES[result.method], **look})
 
 

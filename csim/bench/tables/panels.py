@@ -21,14 +21,25 @@ _ENTRY = 1.8  # inches of a legend's entry
 _OTHER_IMAGES = ("emnist-47",)  # the paper has the same classes, but not the same images
 
 
-def make_grid(rows: int, columns: int, *, size: tuple[float, float], **shared: Any) -> tuple[Figure, Grid]:  # noqa: ANN401
+def make_grid(
+    rows: int,
+    columns: int,
+    *,
+    size: tuple[float, float],
+    **shared: Any,  # noqa: ANN401
+) -> tuple[Figure, Grid]:
     """Return a figure and its axes, rows of columns, each of about `size` inches; raising it spreads them."""
     width = max(columns * size[0] + 0.6, 2.4 * _ENTRY)  # a narrow figure would cut the legend
     figure = Figure(figsize=(width, rows * size[1] + 0.7), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **shared).tolist()
 
 
-def draw_means(axes: Axes, places: Sequence[Sequence[float]], values: Sequence[Sequence[float]], **look: Any) -> None:  # noqa: ANN401
+def draw_means(
+    axes: Axes,
+    places: Sequence[Sequence[float]],
+    values: Sequence[Sequence[float]],
+    **look: Any,  # noqa: ANN401
+) -> None:
     """Draw a point for each group of values, its mean, with a bar of a standard deviation up and down.
 
     Parameters
@@ -40,9 +51,13 @@ def draw_means(axes: Axes, places: Sequence[Sequence[float]], values: Sequence[S
     look
         As `Axes.errorbar` takes it: label, colour, line, marker.
     """
-    spreads = [stdev(group) for group in values] if all(len(group) > 1 for group in values) else None
+    spreads = (
+        [stdev(group) for group in values] if all(len(group) > 1 for group in values) else None
+    )
     look = {"capsize": 2.5, "elinewidth": 1.0, "zorder": 3} | look
-    axes.errorbar([mean(group) for group in places], [mean(group) for group in values], yerr=spreads, **look)
+    axes.errorbar(
+        [mean(group) for group in places], [mean(group) for group in values], yerr=spreads, **look
+    )
 
 
 def draw_reported(axes: Axes, place: float, value: float, data: str) -> None:
@@ -50,7 +65,9 @@ def draw_reported(axes: Axes, place: float, value: float, data: str) -> None:
     is_other = data in _OTHER_IMAGES
     label = "reported, other images" if is_other else "as the paper reports"
     face = "none" if is_other else INK
-    axes.plot([place], [value], "*", color=INK, markerfacecolor=face, markersize=9, label=label, zorder=4)
+    axes.plot(
+        [place], [value], "*", color=INK, markerfacecolor=face, markersize=9, label=label, zorder=4
+    )
 
 
 def from_zero(highest: float) -> tuple[float, float]:
@@ -61,10 +78,14 @@ def from_zero(highest: float) -> tuple[float, float]:
 
 def legend_below(figure: Figure) -> None:
     """Name everything that any panel shows once, below all of them: the methods, then the rest."""
-    pairs = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    pairs = [
+        pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)
+    ]
     shown = {label: handle for handle, label in pairs}
     labels = sorted(shown, key=lambda label: label not in STYLES)
     columns = min(max(2, int(figure.get_figwidth() / _ENTRY)), len(labels))
     # Legends are filled column by column; people read them row by row.
     labels = [label for column in range(columns) for label in labels[column::columns]]
-    figure.legend([shown[label] for label in labels], labels, loc="outside lower center", ncols=columns)
+    figure.legend(
+        [shown[label] for label in labels], labels, loc="outside lower center", ncols=columns
+    )

@@ -19,7 +19,9 @@ def count_parameters(settings: Settings, image_shape: Sequence[int], classes: in
     >>> count_parameters(Settings.paper(conv_layers=0, hidden_units=5, embedding_size=2), (8, 8), classes=3)
     347
     """
-    return _count(replace(settings, seed=0), tuple(image_shape), classes)  # seeds draw weights, not their number
+    return _count(
+        replace(settings, seed=0), tuple(image_shape), classes
+    )  # seeds draw weights, not their number
 
 
 @lru_cache

@@ -43,15 +43,28 @@ class Plan:
     is_quick: bool = False
 
     def __post_init__(self) -> None:
-        for word, given, known in (("data set", self.data, NAMES), ("method", self.methods, METHODS)):
+        for word, given, known in (
+            ("data set", self.data, NAMES),
+            ("method", self.methods, METHODS),
+        ):
             if unknown := [name for name in given or () if name not in known]:
-                raise InputError(f"the {word} must be one of {', '.join(known)}; got {unknown[0]!r}")
+                raise InputError(
+                    f"the {word} must be one of {', '.join(known)}; got {unknown[0]!r}"
+                )
 
     def quick(self) -> Plan:
         """Return the same as a quick look."""
         return replace(self, seeds=self.seeds[:1], thin=max(self.thin, _QUICK_THIN), is_quick=True)
 
-    def case(self, method: str, data: str, seed: int, *, budget: float | None = None, **changes: Any) -> Case:  # noqa: ANN401
+    def case(
+        self,
+        method: str,
+        data: str,
+        seed: int,
+        *,
+        budget: float | None = None,
+        **changes: Any,  # noqa: ANN401
+    ) -> Case:
         """Return one run of the plan, with settings changed.
 
         A budget or a change that the method has anyway is dropped: the run is then the unchanged one, and is not made
@@ -97,14 +110,18 @@ class Plan:
         """What tells its files from those of the usual streams, whichever methods and seeds they are of."""
         words = list(self.data) if self.data and len(self.data) == 1 else []
         words += [f"r{self.known_share:g}"] * (self.known_share != _SHARE)
-        words += ["whole" if self.thin == 1 else f"thin{self.thin}"] * (self.thin != self._usual_thin)
+        words += ["whole" if self.thin == 1 else f"thin{self.thin}"] * (
+            self.thin != self._usual_thin
+        )
         return "".join(f"-{word}" for word in [*words, *["quick"] * self.is_quick])
 
     @property
     def options(self) -> str:
         """The options that make the same again."""
         words = ["--quick"] * self.is_quick
-        words += [f"--dataset {name}" for name in self.data or ()] + [f"--method {name}" for name in self.methods or ()]
+        words += [f"--dataset {name}" for name in self.data or ()] + [
+            f"--method {name}" for name in self.methods or ()
+        ]
         words += [f"--r {self.known_share:g}"] * (self.known_share != _SHARE)
         words += [f"--thin {self.thin}"] * (self.thin != self._usual_thin)
         return " ".join([*words, *(f"--seed {seed}" for seed in self.seeds)])
@@ -113,7 +130,9 @@ class Plan:
     def note(self) -> str:
         """What was thinned, for the table."""
         quick = " (a quick look)" if self.is_quick else ""
-        images = "all images" if self.thin == 1 else f"every {ordinal(self.thin)} image of the data set"
+        images = (
+            "all images" if self.thin == 1 else f"every {ordinal(self.thin)} image of the data set"
+        )
         seeds = f"seed{'s' * (len(self.seeds) > 1)} {', '.join(map(str, self.seeds))}"
         return f"streams: r = {self.known_share:g}, {images}{quick}, {seeds}"
 

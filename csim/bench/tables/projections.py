@@ -185,7 +185,11 @@ def voted(vectors: Floats, columns: Ints) -> Ints:
     array([1, 1, 1, 0, 0, 0])
     """
     # Without an argument, no vector is its own neighbour.
-    nearest = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(vectors).kneighbors(return_distance=False)
-    votes = np.stack([(columns[nearest] == column).sum(1) for column in range(int(columns.max()) + 1)], axis=1)
+    nearest = (
+        NearestNeighbors(n_neighbors=NEIGHBOURS).fit(vectors).kneighbors(return_distance=False)
+    )
+    votes = np.stack(
+        [(columns[nearest] == column).sum(1) for column in range(int(columns.max()) + 1)], axis=1
+    )
     most: Ints = votes.argmax(1)
     return most

@@ -23,16 +23,24 @@ def hold_out(data: DataSet, per_class: int, seed: int) -> tuple[DataSet, DataSet
     Raising `per_class` measures more exactly and leaves fewer to learn from.
     """
     rng, names = np.random.default_rng(seed), np.array(data.names)
-    held = np.concatenate([rng.permutation(np.flatnonzero(names == name))[:per_class] for name in np.unique(names)])
+    held = np.concatenate(
+        [rng.permutation(np.flatnonzero(names == name))[:per_class] for name in np.unique(names)]
+    )
     return _subset(data, np.setdiff1d(np.arange(len(names)), held)), _subset(data, held)
 
 
-def examples(data: DataSet, classes: Sequence[str], per_class: int, seed: int) -> tuple[Images, Ints]:
+def examples(
+    data: DataSet, classes: Sequence[str], per_class: int, seed: int
+) -> tuple[Images, Ints]:
     """Draw images of some classes; return them and the place of each one's class in `classes`."""
     rng, names = np.random.default_rng(seed), np.array(data.names)
     own = [rng.permutation(np.flatnonzero(names == name))[:per_class] for name in classes]
-    if scarce := [name for name, places in zip(classes, own, strict=True) if len(places) < per_class]:
-        raise InputError(f"{data.name} must have {per_class} images of every class; {scarce[0]!r} has fewer")
+    if scarce := [
+        name for name, places in zip(classes, own, strict=True) if len(places) < per_class
+    ]:
+        raise InputError(
+            f"{data.name} must have {per_class} images of every class; {scarce[0]!r} has fewer"
+        )
     return data.images[np.concatenate(own)], np.repeat(np.arange(len(own)), per_class)
 
 

@@ -35,7 +35,9 @@ _QUICK = ((50, 200, 400), (0.5, 1.0, 3.0))
 def cases(plan: Plan) -> list[Case]:
     """Return the runs that the table needs; what the method has anyway is in both sweeps, and is run once."""
     every = [
-        case for sweep in _sweeps(plan) for case in sweep.all_cases(plan, plan.methods or METHODS, plan.data or DATA)
+        case
+        for sweep in _sweeps(plan)
+        for case in sweep.all_cases(plan, plan.methods or METHODS, plan.data or DATA)
     ]
     return list({case.name: case for case in every}.values())
 
@@ -93,7 +95,9 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
                 sweep.draw(panels, results, plan, method, data)
             own = getattr(settings_of("paper", seed=0, changes={}), sweep.setting)
             for axes in panels:
-                axes.axvline(own, color=INK, linestyle=(0, (1, 2)), linewidth=1, label="the paper's choice")
+                axes.axvline(
+                    own, color=INK, linestyle=(0, (1, 2)), linewidth=1, label="the paper's choice"
+                )
             panels[0].set_title(data, loc="left")
         finish(figure)
         return figure

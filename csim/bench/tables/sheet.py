@@ -64,7 +64,9 @@ class Sheet:
         if self.picture:
             with drawing():
                 self.picture.draw_without_rendering()
-                self.picture.set_layout_engine("none")  # laid out once: each time again would move things a little
+                self.picture.set_layout_engine(
+                    "none"
+                )  # laid out once: each time again would move things a little
                 for ending in ("svg", "png"):
                     path = folder / f"{self.table.name}.{ending}"
                     stamp = {"metadata": {"Date": None}} if ending == "svg" else {"dpi": 150}

@@ -23,11 +23,17 @@ from csim.records import Bools, Floats, Images, Ints
 from csim.settings import Settings
 
 PIXELS = "pixels"
-TITLES = {PIXELS: "pixels", "paper": "vectors of paper's network", "default": "vectors of the default's network"}
+TITLES = {
+    PIXELS: "pixels",
+    "paper": "vectors of paper's network",
+    "default": "vectors of the default's network",
+}
 SPACES = tuple(TITLES)
 TITLES |= {"lmnn": "LMNN", "hdml": "HDML", "gb-lmnn": "GB-LMNN", "sklr": "SKLR"}
 EVERY_SPACE = tuple(TITLES)
-_WARM_UP = 900  # images per known class in a stream's warm-up: 1,000 are labelled and a tenth is held out
+_WARM_UP = (
+    900  # images per known class in a stream's warm-up: 1,000 are labelled and a tenth is held out
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,9 @@ def of_classes(data: DataSet, known: Sequence[str], per_class: int, seed: int) -
         Draws which images are learned from and which are looked at.
     """
     if absent := sorted(set(known) - set(data.names)):
-        raise InputError(f"{data.name} must have the classes {', '.join(known)}; it has no {absent[0]!r}")
+        raise InputError(
+            f"{data.name} must have the classes {', '.join(known)}; it has no {absent[0]!r}"
+        )
     smallest = min(Counter(data.names).values())
     rest, labelled = hold_out(data, min(_WARM_UP, smallest // 2), seed)
     is_warm_up = np.isin(np.array(labelled.names), known)

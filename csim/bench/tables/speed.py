@@ -42,7 +42,12 @@ def make(data: DataSet, *, settings: Settings, on_done: Done | None = None) -> T
     """Return the table; training is measured with `settings`, `observe` with the default ones."""
     cases: list[Callable[[], Row]] = [
         lambda: _row("triplet loss", "n³ cube", race_losses(), f"speed ≥ {LOSS_BAR:g}"),
-        lambda: _row("training", "cross-entropy alone", race_training(data, settings), f"time ≤ {TRAINING_BAR:g}"),
+        lambda: _row(
+            "training",
+            "cross-entropy alone",
+            race_training(data, settings),
+            f"time ≤ {TRAINING_BAR:g}",
+        ),
         lambda: _row("observe", "network alone", race_observing(data), f"speed ≥ {OBSERVE_BAR:g}"),
     ]
     return Table(
@@ -64,7 +69,9 @@ def make(data: DataSet, *, settings: Settings, on_done: Done | None = None) -> T
 def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
     """Return the seconds of the triplet loss of one batch, forward and backward: ours, and the cube."""
     generator = torch.Generator().manual_seed(0)
-    vectors = functional.normalize(torch.randn(size, 200, generator=generator), dim=1).requires_grad_()
+    vectors = functional.normalize(
+        torch.randn(size, 200, generator=generator), dim=1
+    ).requires_grad_()
     columns = torch.arange(size) % 10
 
     def ours() -> None:
@@ -79,11 +86,15 @@ def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
     return race(ours, other, rounds, of=min)  # so short that one page fault shows in a median
 
 
-def race_training(data: DataSet, settings: Settings, *, rounds: int = 3, per_class: int = PER_CLASS) -> Seconds:
+def race_training(
+    data: DataSet, settings: Settings, *, rounds: int = 3, per_class: int = PER_CLASS
+) -> Seconds:
     """Return the seconds of a warm-up's training: with the settings' loss, and with cross-entropy alone."""
     alone = Settings.from_dict(settings.to_dict() | {"beta": 0.0, "class_loss": "even"})
     images, columns = examples(data, sorted(set(data.names))[:KNOWN], per_class, settings.seed)
-    return race(lambda: learn(settings, images, columns), lambda: learn(alone, images, columns), rounds)
+    return race(
+        lambda: learn(settings, images, columns), lambda: learn(alone, images, columns), rounds
+    )
 
 
 def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLASS) -> Seconds:
@@ -93,8 +104,14 @@ def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLAS
     images, columns = examples(data, classes, per_class, settings.seed)
     classifier = StreamClassifier(settings).fit(images, [classes[column] for column in columns])
     network = OpenWorldNetwork(make_body(settings, images.shape[1:]), range(KNOWN)).eval()
-    batches = [data.images[first : first + BATCH] for first in range(0, min(len(data.images), rounds * BATCH), BATCH)]
-    arriving, ready = cycle(batches), cycle([to_inputs(batch, torch.device("cpu")) for batch in batches])
+    batches = [
+        data.images[first : first + BATCH]
+        for first in range(0, min(len(data.images), rounds * BATCH), BATCH)
+    ]
+    arriving, ready = (
+        cycle(batches),
+        cycle([to_inputs(batch, torch.device("cpu")) for batch in batches]),
+    )
 
     def forward() -> Tensor:
         with torch.inference_mode():
@@ -103,7 +120,9 @@ def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLAS
     return race(lambda: classifier.observe(next(arriving)), forward, rounds)
 
 
-def race(ours: Step, other: Step, rounds: int, *, of: Callable[[Iterable[float]], float] = median) -> Seconds:
+def race(
+    ours: Step, other: Step, rounds: int, *, of: Callable[[Iterable[float]], float] = median
+) -> Seconds:
     """Return the seconds of two steps taken in turns, the median `of` all rounds or another; more rounds steady it."""
     times = [(_seconds(ours), _seconds(other)) for _ in range(rounds)]
     return of(first for first, _ in times), of(second for _, second in times)
@@ -113,7 +132,9 @@ def cube_loss(log_distances: Tensor, columns: Tensor, margin: float) -> Tensor:
     """Return the triplet loss written out: all n³ triplets at once, those of positive loss averaged."""
     is_same = columns[:, None] == columns
     is_pair = is_same & ~torch.eye(len(columns), dtype=torch.bool)
-    losses = log_distances[:, :, None] + margin - log_distances[:, None, :]  # (anchor, positive, negative)
+    losses = (
+        log_distances[:, :, None] + margin - log_distances[:, None, :]
+    )  # (anchor, positive, negative)
     counts = is_pair[:, :, None] & ~is_same[:, None, :] & (losses > 0)
     return torch.where(counts, losses, 0.0).sum() / counts.sum().clamp(min=1)
 

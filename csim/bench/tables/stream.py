@@ -75,7 +75,9 @@ def _row(result: Result, best: float, plan: Plan) -> Row:
         "last quarter %": figures["accuracy_last_quarter"],
         "forgetting": figures["forgetting"],
         "classes learned": float(figures["classes_learned"]),
-        "warm-up": float(result.content["stream"]["warm_up"] + result.content["stream"]["held_out"]),
+        "warm-up": float(
+            result.content["stream"]["warm_up"] + result.content["stream"]["held_out"]
+        ),
         "training s": figures["seconds_training"],
         "reported accuracy %": printed(there.accuracy, there.accuracy_spread) if there else "",
         "reported labels %": printed(there.labels, there.labels_spread) if there else "",
@@ -91,10 +93,20 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
             for method in plan.methods or METHODS:
                 own = [r.figures for r in results if (r.method, r.data) == (method, data)]
                 look = {**STYLES[method], "linestyle": "none", "zorder": 3}
-                axes.plot([f["labels_percent"] for f in own], [f["accuracy"] for f in own], label=method, **look)
+                axes.plot(
+                    [f["labels_percent"] for f in own],
+                    [f["accuracy"] for f in own],
+                    label=method,
+                    **look,
+                )
             if there := plan.reported(data, "paper"):
                 draw_reported(axes, there.labels, there.accuracy, data)
-            axes.set(title=data, xlabel="labels, % of images", xlim=from_zero(axes.dataLim.x1), ylim=PERCENT)
+            axes.set(
+                title=data,
+                xlabel="labels, % of images",
+                xlim=from_zero(axes.dataLim.x1),
+                ylim=PERCENT,
+            )
         panels[0].set_ylabel("accuracy, %")
         legend_below(figure)
         return figure

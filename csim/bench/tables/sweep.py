@@ -71,12 +71,16 @@ class Sweep:
             for case in self.cases(plan, method, name, value)
         ]
 
-    def draw(self, panels: Sequence[Axes], results: Sequence[Result], plan: Plan, method: str, data: str) -> None:
+    def draw(
+        self, panels: Sequence[Axes], results: Sequence[Result], plan: Plan, method: str, data: str
+    ) -> None:
         """Draw one method's figures over the values, a panel each."""
         runs = [results_of(results, self.cases(plan, method, data, value)) for value in self.values]
         for axes, (name, label) in zip(panels, PANELS.items(), strict=True):
             figures = [[run.figures[name] for run in group] for group in runs]
-            draw_means(axes, [[value] for value in self.values], figures, label=method, **STYLES[method])
+            draw_means(
+                axes, [[value] for value in self.values], figures, label=method, **STYLES[method]
+            )
             axes.set(xlabel=self.label, ylabel=label)
             if self.base:
                 axes.set_xscale("log", base=self.base)

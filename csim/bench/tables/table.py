@@ -62,7 +62,11 @@ class Table:
     def markdown(self) -> str:
         """Return the title, the means as a table, and how they were made."""
         head = [column for column in self.rows[0] if column != "seed"]
-        lines = [head, ["---"] * len(head), *([_cell(group, column) for column in head] for group in self._groups())]
+        lines = [
+            head,
+            ["---"] * len(head),
+            *([_cell(group, column) for column in head] for group in self._groups()),
+        ]
         body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         notes = "\n".join(f"- {note}" for note in [*self.notes, *self._origin()])
         return f"# {self.title}\n\n{body}\n\n{notes}\n"
@@ -77,11 +81,17 @@ class Table:
 
     def json(self) -> str:
         """Return the figures of every seed as one line."""
-        return json.dumps({"table": self.name, "command": self.command, "rows": list(self.rows)}, ensure_ascii=False)
+        return json.dumps(
+            {"table": self.name, "command": self.command, "rows": list(self.rows)},
+            ensure_ascii=False,
+        )
 
     def write(self, folder: Path) -> list[Path]:
         """Write the Markdown and the figures of every seed beside each other; return what was written."""
-        texts = {folder / f"{self.name}.md": self.markdown(), folder / f"{self.name}.csv": self.csv()}
+        texts = {
+            folder / f"{self.name}.md": self.markdown(),
+            folder / f"{self.name}.csv": self.csv(),
+        }
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
         return list(texts)
@@ -93,8 +103,12 @@ class Table:
         return list(groups.values())
 
     def _origin(self) -> list[str]:
-        averaged = [f"seeds {', '.join(self.seeds)}; several: mean ± standard deviation, each in {self.name}.csv"]
-        versions = ", ".join(f"{name} {version(name)}" for name in ("csim", "torch", "numpy", "scikit-learn"))
+        averaged = [
+            f"seeds {', '.join(self.seeds)}; several: mean ± standard deviation, each in {self.name}.csv"
+        ]
+        versions = ", ".join(
+            f"{name} {version(name)}" for name in ("csim", "torch", "numpy", "scikit-learn")
+        )
         shared = self.settings.to_dict() if self.settings else {}
         told = ", ".join(f"{name}={value}" for name, value in shared.items())
         return [

@@ -75,16 +75,24 @@ class Trial:
     def settings(self) -> dict[str, Any]:
         """All settings of its method."""
         if self.method in LEARNERS:
-            settings: dict[str, Any] = learner_of(self.method, seed=self.seed, is_quick=self.is_quick).get_params()
+            settings: dict[str, Any] = learner_of(
+                self.method, seed=self.seed, is_quick=self.is_quick
+            ).get_params()
             return settings
-        return settings_of(self.method, seed=self.seed, changes={}).to_dict() if self.method in NETWORKS else {}
+        return (
+            settings_of(self.method, seed=self.seed, changes={}).to_dict()
+            if self.method in NETWORKS
+            else {}
+        )
 
     def describe(self) -> Content:
         """Return what a file must say of itself to be this one's, as it would be made today."""
         return {"format": FORMAT, "kind": "metric", **asdict(self), "settings": self.settings}
 
 
-OnTrial = Callable[[list[Trial], int, int, int], None]  # the trials to make, which of them, its steps done and in all
+OnTrial = Callable[
+    [list[Trial], int, int, int], None
+]  # the trials to make, which of them, its steps done and in all
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,12 @@ def score_all(
 
 def read(out: Path, trial: Trial) -> Content | None:
     """Return the content of a trial's file, None if there is none or it was made with other settings."""
-    return read_kept(path_of(out, trial), trial.describe(), lambda content: content["figures"]["accuracy"], "a trial")
+    return read_kept(
+        path_of(out, trial),
+        trial.describe(),
+        lambda content: content["figures"]["accuracy"],
+        "a trial",
+    )
 
 
 def path_of(out: Path, trial: Trial) -> Path:
@@ -156,7 +169,9 @@ def _make(trial: Trial, tell: Tell, *, out: Path, data_dir: Path | None) -> None
     data = _load(trial.data, trial.thin, data_dir)
     parts = divide(data, trial.split, trial.seed)
     figures = score(trial, parts, tell)
-    sizes = dict(zip(("train", "validation", "test"), (len(part.columns) for part in parts), strict=True))
+    sizes = dict(
+        zip(("train", "validation", "test"), (len(part.columns) for part in parts), strict=True)
+    )
     content = {
         **trial.describe(),
         "sample": sizes | {"fingerprint": fingerprint(data)},
@@ -196,13 +211,20 @@ def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
             settings = settings_of(trial.method, seed=trial.seed, changes={})
             assert isinstance(settings, Settings)
             network = learn(settings, train.images, train.columns)
-            gallery, *queries = (network.encoder.embed(part.images) for part in (train, validation, test))
+            gallery, *queries = (
+                network.encoder.embed(part.images) for part in (train, validation, test)
+            )
             best = network.scores(queries[1]).argmax(axis=1)
             own["accuracy_own_layer"] = 100 * float(np.mean(best == test.columns))
         case _:
             learner = learner_of(trial.method, seed=trial.seed, is_quick=trial.is_quick)
             held = (validation.vectors, validation.columns)
-            learner.fit(train.vectors, train.columns, validation=held, on_step=lambda done, most: tell(done, most + 1))
+            learner.fit(
+                train.vectors,
+                train.columns,
+                validation=held,
+                on_step=lambda done, most: tell(done, most + 1),
+            )
             own["steps"] = learner.steps_
             gallery = learner.gallery(train.vectors)
             queries = [learner.transform(part.vectors) for part in (validation, test)]

@@ -32,7 +32,11 @@ TRIED: tuple[dict[str, Any], ...] = (
 
 def cases(plan: Plan) -> list[Case]:
     """Return the runs that the table needs."""
-    return [plan.case("paper", "fashion-mnist", seed, **change) for change in TRIED for seed in plan.seeds]
+    return [
+        plan.case("paper", "fashion-mnist", seed, **change)
+        for change in TRIED
+        for seed in plan.seeds
+    ]
 
 
 def make(results: Sequence[Result], plan: Plan) -> Sheet:
@@ -43,6 +47,12 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
         notes=[plan.note, *changed.NOTES],
         keys=["changed"],
         rows=changed.rows(results),
-        command=" ".join(["csim bench tuning", *(["--quick"] * plan.is_quick), *(f"--seed {s}" for s in plan.seeds)]),
+        command=" ".join(
+            [
+                "csim bench tuning",
+                *(["--quick"] * plan.is_quick),
+                *(f"--seed {s}" for s in plan.seeds),
+            ]
+        ),
     )
     return Sheet(table)

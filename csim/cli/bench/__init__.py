@@ -21,7 +21,9 @@ from csim.cli.bench.study import (
 from csim.cli.bench.training import beta, closed_set, durability, mining, speed
 from csim.cli.messages import in_one_line
 
-bench = typer.Typer(help="Measure methods on streams; make the published tables again.", no_args_is_help=True)
+bench = typer.Typer(
+    help="Measure methods on streams; make the published tables again.", no_args_is_help=True
+)
 
 # In the order of `csim bench --help`: single runs, the tables of streams, those of the network and its settings,
 # the page of all.

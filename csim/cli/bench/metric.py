@@ -15,13 +15,19 @@ def metric(
     dataset: Data = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", help="pixels, pca, lmnn, hdml, gb-lmnn, sklr, paper, default; all if not given."),
+        typer.Option(
+            "--method",
+            help="pixels, pca, lmnn, hdml, gb-lmnn, sklr, paper, default; all if not given.",
+        ),
     ] = None,
     split: Annotated[
-        list[str] | None, typer.Option("--split", help="S1 (4:2:4) or S2 (1:1:8); give it again for both. S2.")
+        list[str] | None,
+        typer.Option("--split", help="S1 (4:2:4) or S2 (1:1:8); give it again for both. S2."),
     ] = None,
     seed: Several = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A look: every 10th image, learners stop early.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A look: every 10th image, learners stop early.")
+    ] = False,
     data_dir: DataDir = None,
     out: Out = Path("results"),
     jobs: Jobs = 2,
@@ -46,5 +52,7 @@ def metric(
     )
     plan = plan.quick() if quick else plan
     with following("steps") as on_trial:
-        contents = score_all(table.trials(plan), out, data_dir=data_dir, jobs=jobs, on_trial=on_trial)
+        contents = score_all(
+            table.trials(plan), out, data_dir=data_dir, jobs=jobs, on_trial=on_trial
+        )
     show(table.make(contents, plan), out, as_json)

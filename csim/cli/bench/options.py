@@ -25,27 +25,43 @@ if TYPE_CHECKING:
     from csim.bench.tables.cases import Done
 
 DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", help="Folder of the data sets; the variable CSIM_DATA if not given.")
+    Path | None,
+    typer.Option(
+        "--data-dir", help="Folder of the data sets; the variable CSIM_DATA if not given."
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 Seeds = Annotated[
     list[int],
-    typer.Option("--seed", parser=number("--seed", int, least=0), help="Seed of a run; give it again for more runs."),
+    typer.Option(
+        "--seed",
+        parser=number("--seed", int, least=0),
+        help="Seed of a run; give it again for more runs.",
+    ),
 ]
 Jobs = Annotated[
     int,
     typer.Option(
-        "--jobs", parser=number("--jobs", int, least=1), help="Processes at a time; the figures stay the same."
+        "--jobs",
+        parser=number("--jobs", int, least=1),
+        help="Processes at a time; the figures stay the same.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object on the last line.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the figures as one JSON object on the last line.")
+]
 
 
 @contextmanager
 def counting() -> Iterator[Done]:
     """Show how many of how many are done."""
-    console, columns = Console(stderr=True), (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    console, columns = (
+        Console(stderr=True),
+        (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
         bar = bars.add_task("", total=None)
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 
@@ -55,8 +71,17 @@ def following(unit: str = "images") -> Iterator[_Follower]:
     """Show how far each run is and how long it will take; without a terminal, a line for each that is done."""
     console = Console(stderr=True)
     words, count = TextColumn("{task.description}"), MofNCompleteColumn()
-    columns = (words, BarColumn(None), count, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    columns = (
+        words,
+        BarColumn(None),
+        count,
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
         yield _Follower(console, bars, unit)
 
 
@@ -95,13 +120,19 @@ class _Follower:
 
     def __call__(self, cases: Sequence[Named], place: int, done: int, total: int) -> None:
         self._shares[place] = done / total
-        self._bars.update(self._whole, completed=round(100 * sum(self._shares.values()) / len(cases)))
+        self._bars.update(
+            self._whole, completed=round(100 * sum(self._shares.values()) / len(cases))
+        )
         if place not in self._tasks:
-            self._tasks[place] = self._bars.add_task(f"{_end(cases[place].name)}, {self._unit}", total=total)
+            self._tasks[place] = self._bars.add_task(
+                f"{_end(cases[place].name)}, {self._unit}", total=total
+            )
         self._bars.update(self._tasks[place], completed=done, visible=done < total)
         if done == total:
             finished = sum(share == 1 for share in self._shares.values())
-            self._console.print(f"{finished}/{len(cases)} {cases[place].name}", highlight=False, soft_wrap=True)
+            self._console.print(
+                f"{finished}/{len(cases)} {cases[place].name}", highlight=False, soft_wrap=True
+            )
 
 
 def _end(name: str, most: int = 28) -> str:

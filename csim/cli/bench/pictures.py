@@ -17,12 +17,16 @@ from csim.cli.bench.study import Data, Several, show
 
 def embedding(
     dataset: Annotated[
-        list[str], typer.Option("--dataset", help="Data set; give it again for a further row of the picture.")
+        list[str],
+        typer.Option("--dataset", help="Data set; give it again for a further row of the picture."),
     ] = ["fashion-mnist"],  # noqa: B006
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Draws the known classes, the images and the networks.")
+        int,
+        typer.Option("--seed", min=0, help="Draws the known classes, the images and the networks."),
     ] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="A look in half a minute: 40 images a class.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A look in half a minute: 40 images a class.")
+    ] = False,
     data_dir: DataDir = None,
     out: Out = Path("results"),
     jobs: Jobs = 2,
@@ -46,7 +50,9 @@ def embedding(
 def cohesion(
     dataset: Data = None,
     seed: Several = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A look: one seed, 100 images a class.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A look: one seed, 100 images a class.")
+    ] = False,
     data_dir: DataDir = None,
     out: Out = Path("results"),
     jobs: Jobs = 2,
@@ -69,15 +75,19 @@ def cohesion(
     )
     prepare(out)
     with counting() as on_done:
-        sheet = table.make(plan.quick() if quick else plan, data_dir=data_dir, jobs=jobs, on_done=on_done)
+        sheet = table.make(
+            plan.quick() if quick else plan, data_dir=data_dir, jobs=jobs, on_done=on_done
+        )
     show(sheet, out, as_json)
 
 
 def report(
-    out: Annotated[Path, typer.Option("--out", help="Folder of results; report.html is written into it.")] = Path(
-        "results"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print what it holds as one JSON object.")] = False,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of results; report.html is written into it.")
+    ] = Path("results"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what it holds as one JSON object.")
+    ] = False,
 ) -> None:
     """Join every table and picture of a folder into one HTML page that needs no other file.
 

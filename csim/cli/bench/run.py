@@ -30,31 +30,58 @@ _SHOWN = {
 }
 
 
-MethodName = Annotated[str, typer.Argument(help="paper, default, least-sure, random, or a baseline: ecsminer, …")]
+MethodName = Annotated[
+    str, typer.Argument(help="paper, default, least-sure, random, or a baseline: ecsminer, …")
+]
 DataName = Annotated[
-    str, typer.Argument(help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name.")
+    str,
+    typer.Argument(
+        help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name."
+    ),
 ]
 Share = Annotated[
-    float, typer.Option("--r", parser=number("--r", float), help="Share of the classes known at the start.")
+    float,
+    typer.Option(
+        "--r", parser=number("--r", float), help="Share of the classes known at the start."
+    ),
 ]
 Thin = Annotated[
-    int, typer.Option(parser=number("--thin", int, least=1), help="Take every so-manieth image of the data set.")
+    int,
+    typer.Option(
+        parser=number("--thin", int, least=1), help="Take every so-manieth image of the data set."
+    ),
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(parser=share, help="Questions per image: 0.02, or 20/1000. The method's own if not given."),
+    typer.Option(
+        parser=share, help="Questions per image: 0.02, or 20/1000. The method's own if not given."
+    ),
 ]
 Scenario = Annotated[str, typer.Option(help="paper, together, returning, long-tail or drift.")]
-Delay = Annotated[int, typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late.")]
+Delay = Annotated[
+    int,
+    typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late."),
+]
 Jitter = Annotated[
-    int, typer.Option(parser=number("--jitter", int, least=0), help="And up to so many more, out of order.")
+    int,
+    typer.Option(
+        parser=number("--jitter", int, least=0), help="And up to so many more, out of order."
+    ),
 ]
-Missing = Annotated[float, typer.Option(parser=number("--missing", float), help="Share of questions never answered.")]
-Wrong = Annotated[float, typer.Option(parser=number("--wrong", float), help="Share of answers that are wrong.")]
+Missing = Annotated[
+    float,
+    typer.Option(parser=number("--missing", float), help="Share of questions never answered."),
+]
+Wrong = Annotated[
+    float, typer.Option(parser=number("--wrong", float), help="Share of answers that are wrong.")
+]
 Changes = Annotated[
-    list[str] | None, typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more.")
+    list[str] | None,
+    typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more."),
 ]
-Own = Annotated[Path | None, typer.Option("--data", help="Your own images: an .npz or a folder per class.")]
+Own = Annotated[
+    Path | None, typer.Option("--data", help="Your own images: an .npz or a folder per class.")
+]
 
 
 def run(
@@ -102,7 +129,9 @@ def run(
     )
     with following() as on_run:
         cases = [dataclasses.replace(case, seed=each) for each in dict.fromkeys(seed)]
-        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads())
+        results = measure(
+            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads()
+        )
     typer.echo(_table(results))
     typer.echo(f"written to {out / 'runs'}")
     if as_json:
@@ -113,7 +142,10 @@ def _table(results: list[Result]) -> str:
     head = ["seed", *_SHOWN.values()]
     rows = [[str(each.seed), *(f"{each.figures[name]:.4g}" for name in _SHOWN)] for each in results]
     widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
-    lines = ["  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in [head, *rows]]
+    lines = [
+        "  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True))
+        for row in [head, *rows]
+    ]
     return "\n".join(lines)
 
 
@@ -122,8 +154,14 @@ def _joined(results: list[Result]) -> dict[str, object]:
     first = results[0]
     each = [{"seed": result.seed, **result.figures} for result in results]
     means = {
-        name: None if any(one[name] is None for one in each) else sum(one[name] for one in each) / len(each)
+        name: None
+        if any(one[name] is None for one in each)
+        else sum(one[name] for one in each) / len(each)
         for name in first.figures
     }
     shared = {"method": first.method, "data": first.data, **first.content["case"]}
-    return {**shared, **(means if len(each) > 1 else each[0]), **({"runs": each} if len(each) > 1 else {})}
+    return {
+        **shared,
+        **(means if len(each) > 1 else each[0]),
+        **({"runs": each} if len(each) > 1 else {}),
+    }

@@ -23,21 +23,33 @@ if TYPE_CHECKING:
     from csim.bench.tables.plan import Plan
     from csim.bench.tables.sheet import Sheet
 
-Quick = Annotated[bool, typer.Option("--quick", help="A look in minutes: every 20th image, one seed, fewer settings.")]
+Quick = Annotated[
+    bool,
+    typer.Option("--quick", help="A look in minutes: every 20th image, one seed, fewer settings."),
+]
 Data = Annotated[
-    list[str] | None, typer.Option("--dataset", help="Data set; give it again for more. The table's own if not given.")
+    list[str] | None,
+    typer.Option(
+        "--dataset", help="Data set; give it again for more. The table's own if not given."
+    ),
 ]
 Methods = Annotated[
-    list[str] | None, typer.Option("--method", help="Method; give it again for more. The table's own if not given.")
+    list[str] | None,
+    typer.Option("--method", help="Method; give it again for more. The table's own if not given."),
 ]
 Several = Annotated[
     list[int] | None,
     typer.Option(
-        "--seed", parser=number("--seed", int, least=0), help="Seed; give it again for more. 0, 1 and 2 if not given."
+        "--seed",
+        parser=number("--seed", int, least=0),
+        help="Seed; give it again for more. 0, 1 and 2 if not given.",
     ),
 ]
 Share = Annotated[
-    float, typer.Option("--r", parser=number("--r", float), help="Share of the classes known at the start.")
+    float,
+    typer.Option(
+        "--r", parser=number("--r", float), help="Share of the classes known at the start."
+    ),
 ]
 Thin = Annotated[
     int | None,
@@ -107,7 +119,9 @@ def _measure(name: str, plan: Plan, data_dir: Path | None, out: Path, jobs: int)
     table = cast(Study, import_module(f"csim.bench.tables.{name}"))
     with following() as on_run:
         cases = table.cases(plan)
-        results = measure(cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads())
+        results = measure(
+            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads()
+        )
     return table.make(results, plan)
 
 
@@ -173,7 +187,10 @@ tuning = _choice(
 
 
 def data_sets(
-    dataset: Data = None, data_dir: DataDir = None, out: Out = Path("results"), as_json: AsJson = False
+    dataset: Data = None,
+    data_dir: DataDir = None,
+    out: Out = Path("results"),
+    as_json: AsJson = False,
 ) -> None:
     """List the data sets with their sizes and the streams they make, and draw some of their images.
 
@@ -185,7 +202,9 @@ def data_sets(
     from csim.bench.tables.plan import DATA  # noqa: PLC0415 - keeps csim --help light
 
     prepare(out)
-    loaded = [load(name, data_dir, on_progress=Downloads()) for name in dict.fromkeys(dataset or DATA)]
+    loaded = [
+        load(name, data_dir, on_progress=Downloads()) for name in dict.fromkeys(dataset or DATA)
+    ]
     show(table.make(loaded), out, as_json)
 
 
@@ -195,7 +214,11 @@ def _plan(is_quick: bool, **given: Any) -> Plan:  # noqa: ANN401
 
     usual = Plan().quick() if is_quick else Plan()
     chosen = {name: value for name, value in given.items() if value not in (None, [])}
-    once = {name: tuple(dict.fromkeys(value)) for name, value in chosen.items() if isinstance(value, list)}
+    once = {
+        name: tuple(dict.fromkeys(value))
+        for name, value in chosen.items()
+        if isinstance(value, list)
+    }
     return replace(usual, **(chosen | once))
 
 

@@ -39,7 +39,9 @@ def mining(
 
     def make(on_done: Done) -> Table:
         train, test = _split("fashion-mnist", data_dir)
-        return table.make(train, test, settings=Settings.paper(), seeds=seed, jobs=jobs, on_done=on_done)
+        return table.make(
+            train, test, settings=Settings.paper(), seeds=seed, jobs=jobs, on_done=on_done
+        )
 
     _show(make, out, as_json)
 
@@ -103,8 +105,12 @@ def speed(data_dir: DataDir = None, out: Out = Path("results"), as_json: AsJson 
 
 def durability(
     out: Out = Path("results"),
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Draws images, answers and moments.")] = 0,
-    kills: Annotated[int, typer.Option("--kills", min=1, help="How often a stream is killed.")] = 100,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Draws images, answers and moments.")
+    ] = 0,
+    kills: Annotated[
+        int, typer.Option("--kills", min=1, help="How often a stream is killed.")
+    ] = 100,
     as_json: AsJson = False,
 ) -> None:
     """Kill a running stream again and again, and measure what it costs that nothing is lost.
@@ -116,7 +122,11 @@ def durability(
     from csim.bench.tables import durability as table  # noqa: PLC0415 - keeps csim --help light
 
     with tempfile.TemporaryDirectory(prefix="csim-durability-") as work:
-        _show(lambda on_done: table.make(Path(work), kills=kills, seed=seed, on_done=on_done), out, as_json)
+        _show(
+            lambda on_done: table.make(Path(work), kills=kills, seed=seed, on_done=on_done),
+            out,
+            as_json,
+        )
 
 
 def _split(name: str, data_dir: Path | None) -> tuple[DataSet, DataSet]:

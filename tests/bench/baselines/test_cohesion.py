@@ -33,7 +33,9 @@ def naive(groups, model, enough):
 def test_the_measure_agrees_with_counting_members_one_by_one(blobs, rng, enough):
     model = learned(blobs, rng)
     groups = group(blobs([[1, 3], [9, 9]], 40, spread=1)[0], 6)
-    assert cohesion(groups, model, enough) == pytest.approx(np.array(naive(groups, model, enough)), abs=1e-5)
+    assert cohesion(groups, model, enough) == pytest.approx(
+        np.array(naive(groups, model, enough)), abs=1e-5
+    )
 
 
 def test_an_unseen_blob_is_cohesive_and_separate_and_held_out_known_images_are_not(blobs, rng):

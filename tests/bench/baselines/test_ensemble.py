@@ -13,7 +13,9 @@ def model(*spheres, classes=3):
     for place, (_, _, own) in enumerate(spheres):
         counts[place, own] = 5
     return Summaries(
-        np.array([[at] for at, _, _ in spheres], float), np.array([r for _, r, _ in spheres], float), counts
+        np.array([[at] for at, _, _ in spheres], float),
+        np.array([r for _, r, _ in spheres], float),
+        counts,
     )
 
 
@@ -60,7 +62,9 @@ def naive_counts(look, models):
 def test_who_is_heard_and_what_is_answered_agree_with_counting_one_by_one(seed):
     rng = np.random.default_rng(seed)
     models = [
-        model(*[(rng.uniform(0, 10), rng.uniform(0, 3), rng.integers(4)) for _ in range(3)], classes=4)
+        model(
+            *[(rng.uniform(0, 10), rng.uniform(0, 3), rng.integers(4)) for _ in range(3)], classes=4
+        )
         for _ in range(5)
     ]
     own, some = ensemble(*models), rng.uniform(0, 10, (30, 1))
@@ -90,8 +94,12 @@ def test_it_is_right_to_see_what_was_never_taught_outside_if_that_is_credited():
     own = ensemble(model((0, 1, 0)), model((0, 1, 0), (5, 1, 1)))
     vectors, labels = at(0, 5, 9), np.array([0, 1, 2])
     assert own.errors(vectors, labels, credits_outside=True).tolist() == pytest.approx([0, 0])
-    assert own.errors(at(0, 0.5), np.array([0, 1]), credits_outside=True).tolist() == pytest.approx([0.5, 0.5])
-    assert own.errors(vectors, labels, credits_outside=False).tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert own.errors(at(0, 0.5), np.array([0, 1]), credits_outside=True).tolist() == pytest.approx(
+        [0.5, 0.5]
+    )
+    assert own.errors(vectors, labels, credits_outside=False).tolist() == pytest.approx(
+        [2 / 3, 1 / 3]
+    )
 
 
 def test_what_is_known_is_what_some_model_can_give():
@@ -100,6 +108,7 @@ def test_what_is_known_is_what_some_model_can_give():
 
 def test_a_look_is_one_row_for_each_model():
     assert all(
-        part.shape == (2, 3) for part in vars(ensemble(model((0, 1, 0)), model((0, 1, 1))).look(at(1, 2, 3))).values()
+        part.shape == (2, 3)
+        for part in vars(ensemble(model((0, 1, 0)), model((0, 1, 1))).look(at(1, 2, 3))).values()
     )
     assert isinstance(ensemble(model((0, 1, 0))).look(at(1)), Look)

@@ -17,7 +17,11 @@ def naive(distances, labels, groups, order):
     for place in order:
         costs = []
         for own in range(distances.shape[1]):
-            others = [labels[index] for index in range(len(labels)) if groups[index] == own and index != place]
+            others = [
+                labels[index]
+                for index in range(len(labels))
+                if groups[index] == own and index != place
+            ]
             counts = np.bincount([*others, labels[place]])
             strangers = sum(label != labels[place] for label in others)
             costs.append(distances[place, own] * (1 + entropy(counts) * strangers))

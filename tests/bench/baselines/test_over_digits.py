@@ -20,12 +20,16 @@ MADE = {
         EcsMinerSettings(**SMALL, chunk=150, impurity=True, forgets=True, boundary="nearest"), on
     ),
     "echo-d": lambda on: EchoD(EchoSettings(**SMALL, window=300), on),
-    "echo-d, released": lambda on: EchoD(EchoSettings(**SMALL, window=300, confidence="released", tau=0.9), on),
+    "echo-d, released": lambda on: EchoD(
+        EchoSettings(**SMALL, window=300, confidence="released", tau=0.9), on
+    ),
     "senc-mas": lambda on: SencMas(SencSettings(buffer=40, extra=0.0, refresh=20), on),
     "senc-mas, inner": lambda on: SencMas(
         SencSettings(buffer=40, score="inner", extra=0.2, refresh=20, decay=0.99), on
     ),
-    "ecsminer on vectors": lambda on: EcsMiner(EcsMinerSettings(**SMALL, chunk=150, features="network"), on),
+    "ecsminer on vectors": lambda on: EcsMiner(
+        EcsMinerSettings(**SMALL, chunk=150, features="network"), on
+    ),
 }
 
 
@@ -41,7 +45,9 @@ spheres = pytest.mark.parametrize("name", [name for name in MADE if not name.sta
 @every
 def test_every_image_is_answered_for_once_at_arrival_and_in_order(name):
     arrivals = of(Accepted | Rejected, outcome(name).events)
-    assert [event.item_id for event in arrivals] == [str(place) for place in range(1, len(digit_stream().images) + 1)]
+    assert [event.item_id for event in arrivals] == [
+        str(place) for place in range(1, len(digit_stream().images) + 1)
+    ]
     assert [event.position for event in arrivals] == [int(event.item_id) for event in arrivals]
 
 
@@ -103,12 +109,16 @@ def test_ecsminer_learns_from_every_chunk():
 
 def test_echo_asks_only_where_it_was_unsure_and_more_if_it_may():
     def told(share):
-        done = run(digit_stream(), lambda on: EchoD(EchoSettings(**SMALL, window=300, share=share), on))
+        done = run(
+            digit_stream(), lambda on: EchoD(EchoSettings(**SMALL, window=300, share=share), on)
+        )
         return summarise(done.events, done.truth).labels_percent
 
     little, more, all_of_it = told(0.1), told(0.5), told(1.0)
     assert little < more < all_of_it
-    assert all_of_it > 85  # some are surer than any of the warm-up, and the last labels come after the end
+    assert (
+        all_of_it > 85
+    )  # some are surer than any of the warm-up, and the last labels come after the end
 
 
 def test_senc_asks_for_whole_buffers():

@@ -13,15 +13,35 @@ from csim.errors import InputError, SettingsError
     [
         (EcsMinerSettings, {"chunk": 3}, "chunk must be a whole number of at least 10, got 3"),
         (EcsMinerSettings, {"wait": 1.5}, "wait must be a whole number of at least 0, got 1.5"),
-        (EcsMinerSettings, {"models": True}, "models must be a whole number of at least 1, got True"),
-        (EcsMinerSettings, {"boundary": "all"}, "boundary must be one of nearest, union; got 'all'"),
-        (EcsMinerSettings, {"slack": float("nan")}, "slack must be a number of at least 0, got nan"),
+        (
+            EcsMinerSettings,
+            {"models": True},
+            "models must be a whole number of at least 1, got True",
+        ),
+        (
+            EcsMinerSettings,
+            {"boundary": "all"},
+            "boundary must be one of nearest, union; got 'all'",
+        ),
+        (
+            EcsMinerSettings,
+            {"slack": float("nan")},
+            "slack must be a number of at least 0, got nan",
+        ),
         (EchoSettings, {"share": 1.2}, "share must be at most 1, got 1.2"),
-        (EchoSettings, {"confidence": "high"}, "confidence must be one of calibrated, released; got 'high'"),
+        (
+            EchoSettings,
+            {"confidence": "high"},
+            "confidence must be one of calibrated, released; got 'high'",
+        ),
         (EchoSettings, {"window": 5}, "window must be a whole number of at least 200, got 5"),
         (SencSettings, {"score": "cosine"}, "score must be one of energy, inner; got 'cosine'"),
         (SencSettings, {"reject": -0.1}, "reject must be a number of at least 0, got -0.1"),
-        (SencSettings, {"features": "raw"}, "features must be one of unit, byte, network; got 'raw'"),
+        (
+            SencSettings,
+            {"features": "raw"},
+            "features must be one of unit, byte, network; got 'raw'",
+        ),
     ],
 )
 def test_a_bad_setting_is_refused(kind, values, message):
@@ -30,7 +50,9 @@ def test_a_bad_setting_is_refused(kind, values, message):
 
 
 def test_a_setting_that_does_not_exist_is_refused():
-    with pytest.raises(SettingsError, match=r"'chunks' is no setting of this baseline; it has .*chunk"):
+    with pytest.raises(
+        SettingsError, match=r"'chunks' is no setting of this baseline; it has .*chunk"
+    ):
         settings_of("ecsminer", seed=0, changes={"chunks": 5})
 
 

@@ -17,7 +17,9 @@ def test_no_direction_is_off_by_more_than_the_promise(rng, size):
     assert kept.shape[0] <= size
     off = np.linalg.norm(rows.T @ rows - kept.T @ kept, 2)
     assert off <= (rows**2).sum() / size
-    assert np.linalg.eigvalsh(rows.T @ rows - kept.T @ kept).min() > -1e-6 * (rows**2).sum()  # never overstated
+    assert (
+        np.linalg.eigvalsh(rows.T @ rows - kept.T @ kept).min() > -1e-6 * (rows**2).sum()
+    )  # never overstated
 
 
 def test_the_gram_matrix_gives_what_a_singular_value_decomposition_gives(rng):

@@ -5,15 +5,22 @@ from csim.bench.baselines.summaries import Summaries, far_apart, pure_groups, sh
 
 
 def test_a_summary_is_the_mean_of_its_members_and_reaches_to_the_farthest(rng):
-    vectors, labels, groups = rng.standard_normal((60, 5)), rng.integers(0, 3, 60), rng.integers(0, 4, 60)
+    vectors, labels, groups = (
+        rng.standard_normal((60, 5)),
+        rng.integers(0, 3, 60),
+        rng.integers(0, 4, 60),
+    )
     found = summarise(vectors, labels, groups)
     for place in range(4):
         own = [vectors[index] for index in range(60) if groups[index] == place]
         centre = sum(own) / len(own)
         assert found.centres[place] == pytest.approx(centre, abs=1e-6)
-        assert found.radii[place] == pytest.approx(max(np.linalg.norm(one - centre) for one in own), abs=1e-5)
+        assert found.radii[place] == pytest.approx(
+            max(np.linalg.norm(one - centre) for one in own), abs=1e-5
+        )
         assert found.counts[place].tolist() == [
-            sum(groups[index] == place and labels[index] == label for index in range(60)) for label in range(3)
+            sum(groups[index] == place and labels[index] == label for index in range(60))
+            for label in range(3)
         ]
 
 
@@ -44,7 +51,9 @@ def test_seeds_are_each_the_farthest_from_those_before(rng):
     vectors = rng.standard_normal((40, 3))
     chosen = far_apart(vectors, 6, rng)
     for count in range(1, 6):
-        away = [min(np.linalg.norm(one - vectors[place]) for place in chosen[:count]) for one in vectors]
+        away = [
+            min(np.linalg.norm(one - vectors[place]) for place in chosen[:count]) for one in vectors
+        ]
         assert away[chosen[count]] == pytest.approx(max(away))
 
 

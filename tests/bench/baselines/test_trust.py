@@ -13,7 +13,9 @@ from csim.bench.baselines.trust import calibrated, learn, learn_all, released, s
 def models(blobs, rng):
     vectors, labels = blobs([[0, 0], [1, 0]], 120, spread=0.5)
     parts = np.array_split(rng.permutation(240), 3)
-    made = [summarise(vectors[p], labels[p], pure_groups(vectors[p], labels[p], 8, rng)) for p in parts]
+    made = [
+        summarise(vectors[p], labels[p], pure_groups(vectors[p], labels[p], 8, rng)) for p in parts
+    ]
     return Ensemble(made, most=6, boundary="nearest"), vectors, labels
 
 
@@ -25,7 +27,9 @@ def test_signs_are_how_deep_inside_and_how_pure(models):
             away = [np.linalg.norm(vectors[x] - centre) for centre in model.centres]
             nearest = int(np.argmin(away))
             assert look.nearest[i, x] == nearest
-            assert signs[i, x] == pytest.approx([model.radii[nearest] - away[nearest], model.purity[nearest]], abs=1e-4)
+            assert signs[i, x] == pytest.approx(
+                [model.radii[nearest] - away[nearest], model.purity[nearest]], abs=1e-4
+            )
 
 
 def test_a_sign_that_tells_right_from_wrong_weighs_more(rng):
@@ -47,7 +51,10 @@ def test_calibrated_confidence_lies_between_0_and_1_and_is_higher_for_right_answ
     bunch = load_digits()
     vectors, labels = (bunch.data / 16).astype(np.float32), bunch.target
     parts = np.array_split(rng.permutation(900), 6)
-    made = [summarise(vectors[p], labels[p], impure_groups(vectors[p], labels[p], 20, rng)) for p in parts]
+    made = [
+        summarise(vectors[p], labels[p], impure_groups(vectors[p], labels[p], 20, rng))
+        for p in parts
+    ]
     ensemble = Ensemble(made, most=6, boundary="union")
     look = ensemble.look(vectors[900:])
     sure = calibrated(signs_of(ensemble, look), learn_all(ensemble, vectors[:900], labels[:900]))

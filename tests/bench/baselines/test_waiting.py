@@ -20,7 +20,9 @@ def waiting(enough=20, wait=30, keep=1000, recalls=True):
 
 
 def seen(position, vector):
-    return Seen(Item(str(position), position, np.zeros((8, 8), np.uint8)), np.asarray(vector, np.float32))
+    return Seen(
+        Item(str(position), position, np.zeros((8, 8), np.uint8)), np.asarray(vector, np.float32)
+    )
 
 
 def ids(outliers):

@@ -71,7 +71,9 @@ class FaultyServer:
 
             def answer(self, content):
                 start = 0
-                if script.has_ranges and (wanted := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))):
+                if script.has_ranges and (
+                    wanted := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
+                ):
                     start = int(wanted[1]) + script.shift
                     if start >= len(content):
                         self.send_response(416)
@@ -80,7 +82,9 @@ class FaultyServer:
                         self.end_headers()
                         return
                     self.send_response(206)
-                    self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+                    self.send_header(
+                        "Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}"
+                    )
                 else:
                     self.send_response(200)
                 body = content[start:]

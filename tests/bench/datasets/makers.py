@@ -16,11 +16,20 @@ IMAGES = np.random.default_rng(0).integers(0, 256, (6, 9, 8), dtype=np.uint8)
 LABELS = np.array([3, 0, 9, 1, 1, 2], np.uint8)
 COLOURS = np.random.default_rng(1).integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)  # two a batch
 COLOUR_LABELS = np.array([6, 9, 9, 4, 1, 1, 2, 7, 8, 3, 0, 5], np.uint8)
-BATCHES = ("data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch")
+BATCHES = (
+    "data_batch_1",
+    "data_batch_2",
+    "data_batch_3",
+    "data_batch_4",
+    "data_batch_5",
+    "test_batch",
+)
 
 
 def idx(array, magic=None):
-    header = struct.pack(f">{1 + array.ndim}I", (0x800 + array.ndim) if magic is None else magic, *array.shape)
+    header = struct.pack(
+        f">{1 + array.ndim}I", (0x800 + array.ndim) if magic is None else magic, *array.shape
+    )
     return gzip.compress(header + array.tobytes())
 
 
@@ -51,14 +60,20 @@ def zipped(members):
 
 def planes(image):
     """Return an image's bytes as CIFAR-10 has them: all red, all green, all blue, each row by row."""
-    return bytes(int(image[row, column, channel]) for channel in range(3) for row in range(32) for column in range(32))
+    return bytes(
+        int(image[row, column, channel])
+        for channel in range(3)
+        for row in range(32)
+        for column in range(32)
+    )
 
 
 def cifar_binary(**changes):
     """Return the members of the binary archive."""
     members = {
         f"cifar-10-batches-bin/{batch}.bin": b"".join(
-            bytes([COLOUR_LABELS[place]]) + planes(COLOURS[place]) for place in (2 * number, 2 * number + 1)
+            bytes([COLOUR_LABELS[place]]) + planes(COLOURS[place])
+            for place in (2 * number, 2 * number + 1)
         )
         for number, batch in enumerate(BATCHES)
     }
@@ -84,7 +99,14 @@ def old_pickle(rows, labels, width=3072, code=b"u1"):
         return b"U" + bytes([len(value)]) + value
 
     number = struct.Struct("<i")
-    element = b"cnumpy\ndtype\n" + text(code) + b"K\0K\1\x87R(K\3" + text(b"|") + b"NNN" + b"J\xff\xff\xff\xff" * 2
+    element = (
+        b"cnumpy\ndtype\n"
+        + text(code)
+        + b"K\0K\1\x87R(K\3"
+        + text(b"|")
+        + b"NNN"
+        + b"J\xff\xff\xff\xff" * 2
+    )
     shape = b"J" + number.pack(len(rows) // width) + b"J" + number.pack(width) + b"\x86"
     return b"".join([
         b"\x80\2}(", text(b"batch_label"), text(b"training batch 1 of 5"),

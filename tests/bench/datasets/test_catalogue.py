@@ -104,14 +104,18 @@ def test_another_number_of_images_is_refused(places, birds):
 
 
 def test_a_label_without_a_title_is_refused(places, birds):
-    assert "birds has 9 classes, but a label of" in refusal(dataclasses.replace(birds, titles=TITLES[:9]), places)
+    assert "birds has 9 classes, but a label of" in refusal(
+        dataclasses.replace(birds, titles=TITLES[:9]), places
+    )
     assert refusal(dataclasses.replace(birds, titles=TITLES[:9]), places).endswith("is 9")
 
 
 def colour_forms(server, *, prepared):
     """Return a grey CIFAR-10 in three forms, as the real one has; the server has the archives."""
     server.files = {"b.tar.gz": tar(cifar_binary()), "p.tar.gz": tar(cifar_python())}
-    files = [published(name, content, server.address(name)) for name, content in server.files.items()]
+    files = [
+        published(name, content, server.address(name)) for name, content in server.files.items()
+    ]
     first = tuple(published(name, content) for name, content in prepared.items())
     forms = (
         Form("grey", first, read_pairs),
@@ -150,14 +154,20 @@ def test_without_a_network_every_form_that_would_do_is_told(server, places):
     assert message.startswith("b.tar.gz is missing: looked in ")
     assert f"get it from {server.address('b.tar.gz')}" in message
     folders = [places.roots[0] / name for name in ("grey", "colour")]
-    assert message.endswith(f"Instead of it will do: images.gz and labels.gz in {folders[0]}; p.tar.gz in {folders[1]}")
+    assert message.endswith(
+        f"Instead of it will do: images.gz and labels.gz in {folders[0]}; p.tar.gz in {folders[1]}"
+    )
 
 
 def test_progress_and_the_data_folder_reach_the_download(server, tmp_path, monkeypatch, birds):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("csim.bench.datasets.catalogue.ENTRIES", (dataclasses.replace(birds, name="mnist"),))
+    monkeypatch.setattr(
+        "csim.bench.datasets.catalogue.ENTRIES", (dataclasses.replace(birds, name="mnist"),)
+    )
     told = {}
-    data = load("mnist", tmp_path, on_progress=lambda name, done, total: told.update({name: (done, total)}))
+    data = load(
+        "mnist", tmp_path, on_progress=lambda name, done, total: told.update({name: (done, total)})
+    )
     assert (data.images == IMAGES).all()
     assert told == {name: (len(content), len(content)) for name, content in PARTS.items()}
     assert {path.name for path in (tmp_path / "birds").iterdir()} == set(PARTS)
@@ -183,23 +193,34 @@ def test_a_data_set_that_has_no_address_is_told_where_to_be_put(tmp_path, monkey
 def test_a_file_of_the_right_name_must_have_the_published_checksum(tmp_path, name):
     (form,) = next(entry for entry in ENTRIES if entry.name == name).forms
     put(tmp_path / name, dict.fromkeys((file.name for file in form.files), PARTS["train-images"]))
-    with pytest.raises(InputError, match=f"is damaged: its sha256 must be {form.files[0].sha256}, found "):
+    with pytest.raises(
+        InputError, match=f"is damaged: its sha256 must be {form.files[0].sha256}, found "
+    ):
         load(name, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["cifar-10", "cifar-10-grey"])
-@pytest.mark.parametrize("file", [known.CIFAR_10_BINARY, known.CIFAR_10_PYTHON], ids=["binary", "python"])
+@pytest.mark.parametrize(
+    "file", [known.CIFAR_10_BINARY, known.CIFAR_10_PYTHON], ids=["binary", "python"]
+)
 def test_an_archive_must_have_the_published_checksum_before_it_is_opened(tmp_path, name, file):
     put(tmp_path / "cifar-10", {file.name: tar(cifar_binary() | cifar_python())})
-    with pytest.raises(InputError, match=rf"{file.name} is damaged: its md5 must be {file.md5}, found ") as caught:
+    with pytest.raises(
+        InputError, match=rf"{file.name} is damaged: its md5 must be {file.md5}, found "
+    ) as caught:
         load(name, tmp_path)
     assert "Instead" not in str(caught.value)
 
 
 def test_extracted_emnist_files_are_read_without_the_archive_and_counted(tmp_path):
     (extracted, archive) = next(entry for entry in ENTRIES if entry.name == "emnist-balanced").forms
-    put(tmp_path / "emnist-balanced", dict(zip([f.name for f in extracted.files], PARTS.values(), strict=True)))
-    with pytest.raises(InputError, match=r"emnist-balanced has 131,600 images, but .* holds 6; fetch it again"):
+    put(
+        tmp_path / "emnist-balanced",
+        dict(zip([f.name for f in extracted.files], PARTS.values(), strict=True)),
+    )
+    with pytest.raises(
+        InputError, match=r"emnist-balanced has 131,600 images, but .* holds 6; fetch it again"
+    ):
         load("emnist-balanced", tmp_path)
     assert archive.files[0].md5 == "58c8d27c78d21e728a6bc7b3cc06412e"
 
@@ -211,10 +232,17 @@ def test_the_digits_need_no_file_and_no_folder(monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("fashion_mnist", "fashion-mnist"), ("MNIST", "mnist"), ("cifar10", "cifar-10"), ("emnist47", "emnist-47")],
+    [
+        ("fashion_mnist", "fashion-mnist"),
+        ("MNIST", "mnist"),
+        ("cifar10", "cifar-10"),
+        ("emnist47", "emnist-47"),
+    ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(name, meant):
-    with pytest.raises(InputError, match=rf"one of mnist, .*digits.*; got '{name}'; did you mean {meant}\b"):
+    with pytest.raises(
+        InputError, match=rf"one of mnist, .*digits.*; got '{name}'; did you mean {meant}\b"
+    ):
         load(name)
 
 
@@ -250,7 +278,18 @@ def test_the_page_names_every_data_set_file_address_and_checksum():
             assert file.checksum is None or (file.checksum[1] in page and f"{file.size:,}" in page)
 
 
-FASHION = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
+FASHION = [
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+]
 CHARACTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghnqrt"
 OBJECTS = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 MNIST_TRAIN = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
@@ -266,14 +305,26 @@ EMNIST_47 = [
 @pytest.mark.parametrize(
     ("name", "shape", "counts", "last"),
     [
-        ("mnist", (70_000, 28, 28), np.add(MNIST_TRAIN, MNIST_TEST), dict(zip("0123456789", MNIST_TEST, strict=True))),
+        (
+            "mnist",
+            (70_000, 28, 28),
+            np.add(MNIST_TRAIN, MNIST_TEST),
+            dict(zip("0123456789", MNIST_TEST, strict=True)),
+        ),
         ("fashion-mnist", (70_000, 28, 28), [7000] * 10, dict.fromkeys(FASHION, 1000)),
         ("emnist-47", (106_429, 28, 28), EMNIST_47, None),
         ("cifar-10-grey", (60_000, 32, 32), [6000] * 10, dict.fromkeys(OBJECTS, 1000)),
     ],
 )
-def test_a_prepared_data_set_is_whole_with_the_test_images_last(prepared, name, shape, counts, last):
-    titles = {"mnist": "0123456789", "fashion-mnist": FASHION, "emnist-47": CHARACTERS, "cifar-10-grey": OBJECTS}[name]
+def test_a_prepared_data_set_is_whole_with_the_test_images_last(
+    prepared, name, shape, counts, last
+):
+    titles = {
+        "mnist": "0123456789",
+        "fashion-mnist": FASHION,
+        "emnist-47": CHARACTERS,
+        "cifar-10-grey": OBJECTS,
+    }[name]
     data = prepared(name)
     assert data.images.shape == shape
     assert data.images.dtype == np.uint8
@@ -286,8 +337,12 @@ def test_a_prepared_data_set_is_whole_with_the_test_images_last(prepared, name, 
 def test_emnist_characters_stand_upright_like_the_digits_of_mnist(prepared):
     mnist, emnist = prepared("mnist"), prepared("emnist-47")
     for digit in "23457":
-        ours, theirs = (data.images[np.array(data.names) == digit].mean(axis=0) for data in (emnist, mnist))
-        upright, turned = (np.corrcoef(image.ravel(), theirs.ravel())[0, 1] for image in (ours, ours.T))
+        ours, theirs = (
+            data.images[np.array(data.names) == digit].mean(axis=0) for data in (emnist, mnist)
+        )
+        upright, turned = (
+            np.corrcoef(image.ravel(), theirs.ravel())[0, 1] for image in (ours, ours.T)
+        )
         assert upright > turned + 0.2
 
 
@@ -310,7 +365,9 @@ def test_files_that_pass_have_the_md5_that_their_publishers_give(prepared, name)
     (form,) = next(entry for entry in ENTRIES if entry.name == name).forms
     for file, md5 in zip(form.files, MD5[name], strict=True):
         content = next(
-            path for root in (data_folder(), cache_folder()) if (path := root / name / file.name).is_file()
+            path
+            for root in (data_folder(), cache_folder())
+            if (path := root / name / file.name).is_file()
         ).read_bytes()
         assert hashlib.md5(content, usedforsecurity=False).hexdigest() == md5
         assert len(content) == file.size

@@ -5,9 +5,22 @@ import tarfile
 
 import numpy as np
 import pytest
-from bench.datasets.makers import COLOUR_LABELS, COLOURS, cifar_binary, cifar_python, old_pickle, tar
+from bench.datasets.makers import (
+    COLOUR_LABELS,
+    COLOURS,
+    cifar_binary,
+    cifar_python,
+    old_pickle,
+    tar,
+)
 
-from csim.bench.datasets.cifar import from_binary, from_python, grey_from_binary, grey_from_python, in_grey
+from csim.bench.datasets.cifar import (
+    from_binary,
+    from_python,
+    grey_from_binary,
+    grey_from_python,
+    in_grey,
+)
 from csim.errors import InputError
 
 BIN, PY = "cifar-10-batches-bin/", "cifar-10-batches-py/"
@@ -35,16 +48,22 @@ def test_an_archive_gives_colour_images_in_the_official_order(reader, members):
 
 
 @pytest.mark.parametrize(("reader", "members"), FORMS)
-def test_the_order_in_the_archive_and_its_folders_do_not_matter(reader, members, tmp_path, monkeypatch):
+def test_the_order_in_the_archive_and_its_folders_do_not_matter(
+    reader, members, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    turned = {f"../../{name.split('/')[1]}": content for name, content in reversed(members().items())}
+    turned = {
+        f"../../{name.split('/')[1]}": content for name, content in reversed(members().items())
+    }
     images, labels = read(reader, turned)
     assert (images == COLOURS).all()
     assert (labels == COLOUR_LABELS).all()
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("reader", "members"), [(grey_from_binary, cifar_binary), (grey_from_python, cifar_python)])
+@pytest.mark.parametrize(
+    ("reader", "members"), [(grey_from_binary, cifar_binary), (grey_from_python, cifar_python)]
+)
 def test_grey_is_the_rounded_luma(reader, members):
     images, labels = read(reader, members())
     assert images.shape == (12, 32, 32)
@@ -82,7 +101,9 @@ def test_a_link_in_the_place_of_a_batch_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("reader", [from_binary, from_python])
-@pytest.mark.parametrize("content", [b"", b"no archive", tar(cifar_binary())[:2000]], ids=["empty", "foreign", "cut"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no archive", tar(cifar_binary())[:2000]], ids=["empty", "foreign", "cut"]
+)
 def test_a_damaged_archive_is_refused_by_name(reader, content):
     with pytest.raises(InputError, match=r"cifar\.tar\.gz is damaged"):
         reader([file_of(content)])
@@ -90,7 +111,9 @@ def test_a_damaged_archive_is_refused_by_name(reader, content):
 
 @pytest.mark.parametrize("content", [b"", bytes(3072), bytes(3073 * 2 + 1)])
 def test_records_of_another_length_are_refused(content):
-    with pytest.raises(InputError, match=r"test_batch\.bin in cifar\.tar\.gz must hold records of 3,073 bytes"):
+    with pytest.raises(
+        InputError, match=r"test_batch\.bin in cifar\.tar\.gz must hold records of 3,073 bytes"
+    ):
         read(from_binary, cifar_binary(**{f"{BIN}test_batch.bin": content}))
 
 
@@ -108,7 +131,10 @@ class Attack:
     "content",
     [
         pickle.dumps(Attack(os.mkdir, ("owned",)), protocol=2),
-        pickle.dumps({b"data": Attack(eval, ("__import__('os').mkdir('owned')",)), b"labels": [1]}, protocol=2),
+        pickle.dumps(
+            {b"data": Attack(eval, ("__import__('os').mkdir('owned')",)), b"labels": [1]},
+            protocol=2,
+        ),
         pickle.dumps(Attack(getattr, (np.dtype, "type")), protocol=2),
         b"cnumpy\nload\n(S'owned'\ntR.",
         b"cnumpy.core.multiarray\nfromfile\n(S'owned'\ntR.",
@@ -117,7 +143,9 @@ class Attack:
 )
 def test_a_pickle_can_run_nothing(content, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"test_batch in cifar\.tar\.gz is not a batch of CIFAR-10 .*has no place"):
+    with pytest.raises(
+        InputError, match=r"test_batch in cifar\.tar\.gz is not a batch of CIFAR-10 .*has no place"
+    ):
         read(from_python, cifar_python(**{f"{PY}test_batch": content}))
     assert list(tmp_path.iterdir()) == []
 

@@ -21,7 +21,9 @@ def test_thinning_keeps_every_so_manieth_image_with_its_name(every):
     assert thinned.name == "birds"
     assert thinned.names == ["abcdef"[place] for place in kept]
     assert len(thinned.images) == len(kept)
-    assert all((image == IMAGES[place]).all() for image, place in zip(thinned.images, kept, strict=True))
+    assert all(
+        (image == IMAGES[place]).all() for image, place in zip(thinned.images, kept, strict=True)
+    )
     assert len(data.names) == 6
 
 

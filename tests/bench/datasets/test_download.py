@@ -88,7 +88,11 @@ def test_a_server_that_gives_another_range_than_asked_starts_over(server, target
 
 
 @settings(max_examples=40)
-@given(cuts=st.lists(st.integers(0, 300_000), max_size=6), has_ranges=st.booleans(), has_length=st.booleans())
+@given(
+    cuts=st.lists(st.integers(0, 300_000), max_size=6),
+    has_ranges=st.booleans(),
+    has_length=st.booleans(),
+)
 def test_whatever_is_cut_the_content_is_the_same(tmp_path_factory, cuts, has_ranges, has_length):
     target = tmp_path_factory.mktemp("cut") / NAME
     with FaultyServer() as server:
@@ -156,7 +160,9 @@ def test_a_part_that_was_damaged_is_deleted_and_the_next_run_succeeds(server, ta
 
 @pytest.mark.parametrize("kind", ["sha256", "md5"])
 def test_wrong_content_is_deleted_and_both_checksums_are_told(server, target, kind):
-    expected, found = (hashlib.new(kind, content).hexdigest() for content in (CONTENT, bytes(300_000)))
+    expected, found = (
+        hashlib.new(kind, content).hexdigest() for content in (CONTENT, bytes(300_000))
+    )
     file = serve(server, bytes(300_000), **{"sha256": None, kind: expected})
     with pytest.raises(InputError, match=f"its {kind} must be {expected}, found {found}"):
         fetch(file, target)
@@ -166,7 +172,10 @@ def test_wrong_content_is_deleted_and_both_checksums_are_told(server, target, ki
 def test_an_address_with_wrong_content_gives_way_to_the_next(server, target):
     serve(server, bytes(300_000), "wrong")
     file = serve(server)
-    fetch(published(NAME, CONTENT, server.address("gone"), server.address("wrong"), *file.addresses), target)
+    fetch(
+        published(NAME, CONTENT, server.address("gone"), server.address("wrong"), *file.addresses),
+        target,
+    )
     assert target.read_bytes() == CONTENT
     assert [name for name, _ in server.requests] == ["gone", "wrong", NAME]
 
@@ -174,7 +183,9 @@ def test_an_address_with_wrong_content_gives_way_to_the_next(server, target):
 def test_when_no_address_helps_each_is_told_with_its_reason(server, target):
     serve(server, bytes(300_000), "wrong")
     file = published(NAME, CONTENT, server.address("gone"), server.address("wrong"))
-    with pytest.raises(InputError, match=r"/gone: the server answers 404 .*/wrong: what came is not the file"):
+    with pytest.raises(
+        InputError, match=r"/gone: the server answers 404 .*/wrong: what came is not the file"
+    ):
         fetch(file, target)
 
 
@@ -195,7 +206,9 @@ def test_a_final_refusal_is_not(server, target):
 def test_after_the_last_pause_what_has_come_is_kept_for_the_next_run(server, target, part):
     file = serve(server)
     server.cuts = [1000, 0, 0]
-    with pytest.raises(InputError, match=r"cut after 1,000 of 300,000 bytes, 1,000 bytes have come and are kept"):
+    with pytest.raises(
+        InputError, match=r"cut after 1,000 of 300,000 bytes, 1,000 bytes have come and are kept"
+    ):
         fetch(file, target)
     assert not target.exists()
     assert part.read_bytes() == CONTENT[:1000]
@@ -231,9 +244,13 @@ def test_an_answer_of_another_size_is_refused_before_it_comes(server, target, pa
     part.write_bytes(CONTENT[:1000])
     server.has_ranges = False
     other = (CONTENT + bytes(1000))[: 300_000 + change]
-    with pytest.raises(InputError, match=f"must have 300,000 bytes, the server gives {len(other):,}"):
+    with pytest.raises(
+        InputError, match=f"must have 300,000 bytes, the server gives {len(other):,}"
+    ):
         fetch(serve(server, other), target)
-    assert part.read_bytes() == CONTENT[:1000]  # a login page in its place does not cost what had come
+    assert (
+        part.read_bytes() == CONTENT[:1000]
+    )  # a login page in its place does not cost what had come
 
 
 def test_more_bytes_than_expected_are_refused(server, target):
@@ -268,7 +285,9 @@ def test_a_redirect_is_followed(server, target):
 
 
 @pytest.mark.parametrize("scheme", ["file://", "ftp://127.0.0.1", "data:,"])
-def test_other_addresses_than_http_are_refused_after_a_redirect_too(server, target, tmp_path, scheme):
+def test_other_addresses_than_http_are_refused_after_a_redirect_too(
+    server, target, tmp_path, scheme
+):
     secret = tmp_path / "secret"
     secret.write_bytes(CONTENT)
     with pytest.raises(InputError, match="only http and https"):

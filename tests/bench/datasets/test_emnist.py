@@ -17,7 +17,13 @@ def stored():
         for row in range(28):
             for column in range(28):
                 images[number, column, row] = UPRIGHT[number, row, column]
-    return dict(zip(MEMBERS, [idx(images[:4]), idx(LABELS[:4]), idx(images[4:]), idx(LABELS[4:])], strict=True))
+    return dict(
+        zip(
+            MEMBERS,
+            [idx(images[:4]), idx(LABELS[:4]), idx(images[4:]), idx(LABELS[4:])],
+            strict=True,
+        )
+    )
 
 
 def file_of(content, name="gzip.zip"):
@@ -43,9 +49,14 @@ def test_extracted_files_come_out_upright():
 
 
 @pytest.mark.parametrize("folder", ["gzip/", "", "../../"])
-def test_the_archive_is_read_in_memory_whatever_folder_its_members_stand_in(folder, tmp_path, monkeypatch):
+def test_the_archive_is_read_in_memory_whatever_folder_its_members_stand_in(
+    folder, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    others = {"gzip/emnist-letters-train-images-idx3-ubyte.gz": b"", "gzip/emnist-balanced-mapping.txt": b"0 48"}
+    others = {
+        "gzip/emnist-letters-train-images-idx3-ubyte.gz": b"",
+        "gzip/emnist-balanced-mapping.txt": b"0 48",
+    }
     members = {f"{folder}{name}": content for name, content in stored().items()}
     images, labels = from_archive([file_of(zipped(others | members))])
     assert (images == UPRIGHT).all()
@@ -60,7 +71,9 @@ def test_an_archive_without_a_member_is_refused_with_its_name():
         from_archive([file_of(zipped(members))])
 
 
-@pytest.mark.parametrize("damage", [lambda packed: packed[:-30], lambda packed: b"no zip", lambda packed: b""])
+@pytest.mark.parametrize(
+    "damage", [lambda packed: packed[:-30], lambda packed: b"no zip", lambda packed: b""]
+)
 def test_a_damaged_archive_is_refused_by_name(damage):
     with pytest.raises(InputError, match=r"gzip\.zip is damaged"):
         from_archive([file_of(damage(zipped(stored())))])
@@ -74,5 +87,7 @@ def test_a_member_whose_bytes_were_changed_is_refused():
 
 
 def test_a_damaged_member_is_refused_by_name():
-    with pytest.raises(InputError, match=r"emnist-balanced-train-images-idx3-ubyte\.gz in gzip\.zip is damaged"):
+    with pytest.raises(
+        InputError, match=r"emnist-balanced-train-images-idx3-ubyte\.gz in gzip\.zip is damaged"
+    ):
         from_archive([file_of(zipped(stored() | {MEMBERS[0]: b"x"}))])

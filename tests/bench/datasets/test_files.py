@@ -50,7 +50,9 @@ def refusal(places, file):
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_file_in_the_data_folder_or_the_cache_is_opened_without_a_download(server, roots, places, file, place):
+def test_a_file_in_the_data_folder_or_the_cache_is_opened_without_a_download(
+    server, roots, places, file, place
+):
     put(roots[place])
     assert places.find("birds", file) == roots[place] / "birds" / NAME
     assert read(places, file) == CONTENT
@@ -123,8 +125,13 @@ def test_without_checksums_the_size_must_be_right(roots, places):
 
 def test_a_missing_file_without_an_address_is_told_with_what_is_expected_and_where(roots, places):
     message = refusal(places, published(NAME, CONTENT))
-    assert message.startswith(f"{NAME} is missing: looked in {roots[0] / 'birds'} and {roots[1] / 'birds'}; ")
-    assert f"put it (1,200 bytes, sha256 {hashlib.sha256(CONTENT).hexdigest()}) in {roots[0] / 'birds'}" in message
+    assert message.startswith(
+        f"{NAME} is missing: looked in {roots[0] / 'birds'} and {roots[1] / 'birds'}; "
+    )
+    assert (
+        f"put it (1,200 bytes, sha256 {hashlib.sha256(CONTENT).hexdigest()}) in {roots[0] / 'birds'}"
+        in message
+    )
     assert "it has no public address" in message
     assert not roots[0].exists()
 
@@ -133,7 +140,10 @@ def test_a_file_that_cannot_be_fetched_is_told_with_its_address(server, roots, p
     file = published(NAME, CONTENT, server.address("gone"))
     message = refusal(places, file)
     assert message.startswith(f"{NAME} is missing: looked in {roots[0] / 'birds'} and ")
-    assert f"in {roots[0] / 'birds'}; get it from {server.address('gone')}. The download failed: " in message
+    assert (
+        f"in {roots[0] / 'birds'}; get it from {server.address('gone')}. The download failed: "
+        in message
+    )
     assert "404" in message
 
 

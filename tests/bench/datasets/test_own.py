@@ -45,7 +45,14 @@ def test_arrays_are_taken_in_their_order(save, shape):
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint64])
 def test_labels_of_whole_numbers_become_text(save, kind):
-    assert read("birds", save(labels=np.array([1, 0, 1, 47, 0, 47], kind))).names == ["1", "0", "1", "47", "0", "47"]
+    assert read("birds", save(labels=np.array([1, 0, 1, 47, 0, 47], kind))).names == [
+        "1",
+        "0",
+        "1",
+        "47",
+        "0",
+        "47",
+    ]
 
 
 def test_images_of_larger_whole_numbers_are_taken_if_they_fit(save):
@@ -73,14 +80,24 @@ def test_a_folder_with_a_subfolder_per_class_is_taken(tmp_path):
 
 def test_colour_folders_stay_in_colour(tmp_path):
     colours = np.random.default_rng(5).integers(0, 256, (6, 9, 8, 3), dtype=np.uint8)
-    assert read("birds", write_images(tmp_path / "birds", images=colours)).images.shape == (6, 9, 8, 3)
+    assert read("birds", write_images(tmp_path / "birds", images=colours)).images.shape == (
+        6,
+        9,
+        8,
+        3,
+    )
 
 
 def test_names_come_in_the_form_that_the_classifier_gives_them(save):
-    assert read("birds", save(labels=np.array([" heron ", "a", " heron ", "a", "a", "a"]))).names[0] == "heron"
+    assert (
+        read("birds", save(labels=np.array([" heron ", "a", " heron ", "a", "a", "a"]))).names[0]
+        == "heron"
+    )
 
 
-def test_the_catalogue_takes_a_path_under_any_name_and_needs_no_data_folder(save, tmp_path, monkeypatch):
+def test_the_catalogue_takes_a_path_under_any_name_and_needs_no_data_folder(
+    save, tmp_path, monkeypatch
+):
     monkeypatch.delenv("CSIM_DATA", raising=False)
     for name in ("birds", "mnist"):
         data = load(name, path=str(save()))
@@ -122,11 +139,14 @@ def test_arrays_that_cannot_be_taken_are_refused_with_the_file_and_the_reason(sa
 
 
 @pytest.mark.parametrize(
-    ("arrays", "held"), [({"images": IMAGES}, "images"), ({"labels": BIRDS, "x": IMAGES}, "labels, x"), ({}, "none")]
+    ("arrays", "held"),
+    [({"images": IMAGES}, "images"), ({"labels": BIRDS, "x": IMAGES}, "labels, x"), ({}, "none")],
 )
 def test_a_file_without_the_two_arrays_is_refused_with_those_it_has(tmp_path, arrays, held):
     np.savez(tmp_path / "birds.npz", **arrays)
-    with pytest.raises(InputError, match=f"must hold the arrays images and labels; it holds {held}"):
+    with pytest.raises(
+        InputError, match=f"must hold the arrays images and labels; it holds {held}"
+    ):
         read("birds", tmp_path / "birds.npz")
 
 
@@ -149,7 +169,9 @@ def test_a_damaged_file_is_refused(save, damage):
         path.with_suffix(".npy").rename(path)
     else:
         changed = content[:200] + b"\0\1\2" + content[203:]
-        path.write_bytes({"empty": b"", "text": b"images", "cut": content[:-60], "changed": changed}[damage])
+        path.write_bytes(
+            {"empty": b"", "text": b"images", "cut": content[:-60], "changed": changed}[damage]
+        )
     with pytest.raises(InputError, match=r"birds\.npz cannot be taken: it is not"):
         read("birds", path)
 
@@ -157,7 +179,8 @@ def test_a_damaged_file_is_refused(save, damage):
 @pytest.mark.parametrize("name", ["nothing", "nothing.npz"])
 def test_a_path_that_is_not_there_is_told_with_what_is_wanted(tmp_path, name):
     with pytest.raises(
-        InputError, match=rf"{name} does not exist; .* an \.npz with `images` and `labels`, or a folder"
+        InputError,
+        match=rf"{name} does not exist; .* an \.npz with `images` and `labels`, or a folder",
     ):
         read("birds", tmp_path / name)
 
@@ -193,6 +216,8 @@ def test_a_file_that_is_no_image_is_named(tmp_path):
 
 
 def test_images_of_different_sizes_are_refused(tmp_path):
-    Image.fromarray(np.zeros((10, 10), np.uint8)).save(write_images(tmp_path / "birds") / "heron" / "9.png")
+    Image.fromarray(np.zeros((10, 10), np.uint8)).save(
+        write_images(tmp_path / "birds") / "heron" / "9.png"
+    )
     with pytest.raises(InputError, match="different sizes"):
         read("birds", tmp_path / "birds")

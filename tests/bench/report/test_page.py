@@ -19,7 +19,10 @@ NASTY = "<script>alert('&')</script>"
 
 
 def table(name, title="A title", note="a note", cell="paper"):
-    rows = [{"method": cell, "seed": seed, "accuracy %": 80.0 + seed, "words": "none"} for seed in (0, 1)]
+    rows = [
+        {"method": cell, "seed": seed, "accuracy %": 80.0 + seed, "words": "none"}
+        for seed in (0, 1)
+    ]
     return Table(name, title, [note], ["method"], rows)
 
 
@@ -38,7 +41,12 @@ def leave_run(folder, name, **changes):
         "stream": {"images": 1500},
         "figures": {},
         "cost": {"seconds": 3600.0},
-        "origin": {"commit": "abc123", "machine": "m", "python": "3.11", "time": "2026-01-02T03:04:05+00:00"},
+        "origin": {
+            "commit": "abc123",
+            "machine": "m",
+            "python": "3.11",
+            "time": "2026-01-02T03:04:05+00:00",
+        },
         **changes,
     }
     (folder / "runs").mkdir(exist_ok=True)
@@ -64,7 +72,9 @@ def html(folder):
 def problems(text):
     """Return what is wrong with a page; links to the files beside it are not."""
     return [
-        found for found in Page(text).problems if not re.match(r"href leads outside: [\w.-]+\.(csv|svg|png)$", found)
+        found
+        for found in Page(text).problems
+        if not re.match(r"href leads outside: [\w.-]+\.(csv|svg|png)$", found)
     ]
 
 
@@ -92,14 +102,23 @@ def test_a_page_is_read_on_phones_in_the_dark_and_on_paper(folder):
 def test_sections_stand_in_order_and_the_contents_lead_to_all_of_them(folder):
     found = Page(html(folder))
     sections = [section["id"] for section in found.all("section")]
-    assert sections == ["table-stream", "table-stream-r0_2e_5-quick", "table-speed", "missing", "origin"]
+    assert sections == [
+        "table-stream",
+        "table-stream-r0_2e_5-quick",
+        "table-speed",
+        "missing",
+        "origin",
+    ]
     links = [link["href"] for link in found.all("a") if link["href"].startswith("#")]
     assert links == [f"#{section}" for section in sections]
 
 
 def test_the_summary_says_what_was_measured(folder):
     text = words(folder)
-    assert "3 tables, 2 of them with a picture, drawn from 3 runs: 2 methods (paper, default) on 1 data set" in text
+    assert (
+        "3 tables, 2 of them with a picture, drawn from 3 runs: 2 methods (paper, default) on 1 data set"
+        in text
+    )
     assert "2 seeds (0, 1). In all 4,500 images went by" in text
     assert "A quick look, on few images and one seed, is: stream-r0.5-quick." in text
     assert re.search(r"hours of one core 3\.0", text)
@@ -124,8 +143,14 @@ def test_without_runs_the_page_says_so(folder):
 
 def test_a_table_shows_its_cells_under_its_head_and_figures_to_the_right(folder):
     text = html(folder)
-    assert '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th><th scope="col">words</th>' in text
-    assert '<th scope="row"><div>paper</div></th><td class="figure">80.5 ± 0.7</td><td>none</td>' in text
+    assert (
+        '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th><th scope="col">words</th>'
+        in text
+    )
+    assert (
+        '<th scope="row"><div>paper</div></th><td class="figure">80.5 ± 0.7</td><td>none</td>'
+        in text
+    )
 
 
 @pytest.mark.parametrize("cell", ["80.5 ± 0.7", "–", "", "-2.0", "1,000", "0"])
@@ -152,7 +177,9 @@ def test_notes_are_folded_and_commands_are_code(folder):
 
 def test_the_files_of_a_table_are_linked_if_they_are_there(folder):
     (folder / "stream.png").unlink()
-    links = [link["href"] for link in Page(html(folder)).all("a") if not link["href"].startswith("#")]
+    links = [
+        link["href"] for link in Page(html(folder)).all("a") if not link["href"].startswith("#")
+    ]
     assert links[:2] == ["stream.csv", "stream.svg"]
     assert links[-1] == "speed.csv"
 
@@ -172,7 +199,9 @@ def test_a_full_folder_misses_nothing(tmp_path):
 
 
 def test_damaged_files_are_named_and_do_not_break_the_page(folder):
-    (folder / "novelty.md").write_text("# Half\n\n| a | b |\n| --- | --- |\n| 1 |\n", encoding="utf-8")
+    (folder / "novelty.md").write_text(
+        "# Half\n\n| a | b |\n| --- | --- |\n| 1 |\n", encoding="utf-8"
+    )
     (folder / "stream.svg").write_text("<svg", encoding="utf-8")
     (folder / "runs" / "half.json").write_text("{", encoding="utf-8")
     text = html(folder)

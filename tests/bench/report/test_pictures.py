@@ -119,17 +119,25 @@ def test_what_could_run_or_fetch_is_left_out(attribute):
 
 
 def test_references_and_colours_are_told_apart():
-    text = take(small('<use xlink:href="#face"/><path id="face" fill="#facade" style="clip-path: url(#face)"/>'))
+    text = take(
+        small(
+            '<use xlink:href="#face"/><path id="face" fill="#facade" style="clip-path: url(#face)"/>'
+        )
+    )
     assert '<use href="#one-face"' in text
     assert 'id="one-face" fill="#facade" style="clip-path: url(#one-face)"' in text
 
 
 def test_an_image_within_is_kept():
-    assert 'href="data:image/png;base64,AAAA"' in take(small('<image xlink:href="data:image/png;base64,AAAA"/>'))
+    assert 'href="data:image/png;base64,AAAA"' in take(
+        small('<image xlink:href="data:image/png;base64,AAAA"/>')
+    )
     assert "data:" not in take(small('<image xlink:href="data:image/svg+xml,%3Csvg/%3E"/>'))
 
 
-@pytest.mark.parametrize("text", ["", "half <", drawn()[:-20], "<html></html>", '<svg xmlns="else"/>'])
+@pytest.mark.parametrize(
+    "text", ["", "half <", drawn()[:-20], "<html></html>", '<svg xmlns="else"/>']
+)
 def test_what_is_no_drawing_is_refused(text):
     with pytest.raises(InputError, match="must be an SVG drawing"):
         take(text)

@@ -17,7 +17,12 @@ def leave(folder, name, method="paper", data="mnist", seed=0, **origin):
         "stream": {"images": 1000},
         "figures": {"accuracy": 50.0},
         "cost": {"seconds": 90.0},
-        "origin": {"commit": "abc", "machine": "m, 2 cores", "time": "2026-01-02T03:04:05+00:00", **origin},
+        "origin": {
+            "commit": "abc",
+            "machine": "m, 2 cores",
+            "time": "2026-01-02T03:04:05+00:00",
+            **origin,
+        },
     }
     (folder / "runs").mkdir(exist_ok=True)
     (folder / "runs" / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
@@ -62,8 +67,16 @@ def test_origins_are_told_the_most_frequent_first_and_none_is_left_out(folder):
 
 
 def test_files_of_another_kind_are_passed_over(folder):
-    (folder / "runs" / "embedding-mnist.json").write_text('{"kind": "embedding", "panels": {}}', encoding="utf-8")
-    trial = {"kind": "metric", "method": "lmnn", "data": "mnist", "seed": 0, "figures": {"accuracy": 95.8}}
+    (folder / "runs" / "embedding-mnist.json").write_text(
+        '{"kind": "embedding", "panels": {}}', encoding="utf-8"
+    )
+    trial = {
+        "kind": "metric",
+        "method": "lmnn",
+        "data": "mnist",
+        "seed": 0,
+        "figures": {"accuracy": 95.8},
+    }
     (folder / "runs" / "metric-mnist.json").write_text(json.dumps(trial), encoding="utf-8")
     (folder / "runs" / "notes.txt").write_text("no JSON", encoding="utf-8")
     (folder / "runs" / ".half.json.part").write_text("{", encoding="utf-8")
@@ -72,7 +85,9 @@ def test_files_of_another_kind_are_passed_over(folder):
     assert runs.damaged == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "3", "{}", '{"figures": {}}', '{"figures": 1, "method": "a"}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "3", "{}", '{"figures": {}}', '{"figures": 1, "method": "a"}']
+)
 def test_a_damaged_file_is_named_and_the_others_are_read(folder, text):
     (folder / "runs" / "zz.json").write_text(text, encoding="utf-8")
     runs = read(folder)

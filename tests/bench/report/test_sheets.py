@@ -33,7 +33,12 @@ def test_what_a_table_writes_is_read_back():
 
 def test_windows_line_ends_and_trailing_blanks_do_no_harm():
     sheet = parse("x", GOOD.replace("\n", "  \r\n"))
-    assert (sheet.title, sheet.head, sheet.rows, sheet.notes) == ("A title", ["a", "b"], [["1", "2"]], ["a note"])
+    assert (sheet.title, sheet.head, sheet.rows, sheet.notes) == (
+        "A title",
+        ["a", "b"],
+        [["1", "2"]],
+        ["a note"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,17 @@ def test_words_of_others_stay_as_they_are():
 
 
 def test_usual_tables_stand_in_their_order_with_variants_behind_and_others_last():
-    names = ["zoo", "beta", "stream-r0.5", "cohesion", "stream", "data-sets", "over-stream", "novelty-quick", "a-table"]
+    names = [
+        "zoo",
+        "beta",
+        "stream-r0.5",
+        "cohesion",
+        "stream",
+        "data-sets",
+        "over-stream",
+        "novelty-quick",
+        "a-table",
+    ]
     assert sorted(names, key=place) == [
         "data-sets", "stream", "stream-r0.5", "novelty-quick", "over-stream", "cohesion", "beta", "a-table", "zoo",
     ]  # fmt: skip

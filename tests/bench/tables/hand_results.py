@@ -11,11 +11,19 @@ from csim.bench.results import Result
 from csim.bench.tables.plan import Plan
 
 SHARES = (
-    *("accuracy", "accuracy_at_arrival", "accuracy_unasked", "accuracy_last_quarter", "accuracy_declared"),
+    *(
+        "accuracy",
+        "accuracy_at_arrival",
+        "accuracy_unasked",
+        "accuracy_last_quarter",
+        "accuracy_declared",
+    ),
     *("m_new", "f_new", "m_new_at_arrival", "m_new_for_ever", "f_new_for_ever", "first_500_missed"),
     *("rejected_known", "rejected_novel", "purity", "forgetting"),
 )
-SMALL = Plan(data=("mnist", "digits"), methods=("paper", "default"), seeds=(3, 4))  # digits: the paper has none
+SMALL = Plan(
+    data=("mnist", "digits"), methods=("paper", "default"), seeds=(3, 4)
+)  # digits: the paper has none
 
 
 def hand_result(case: Case, **figures: float | None) -> Result:
@@ -33,9 +41,18 @@ def hand_result(case: Case, **figures: float | None) -> Result:
     content = {
         "case": case.describe(),
         "settings": case.settings.to_dict(),
-        "stream": {"images": images, "warm_up": 90, "held_out": 10, "classes": 10, "image_shape": [28, 28]},
+        "stream": {
+            "images": images,
+            "warm_up": 90,
+            "held_out": 10,
+            "classes": 10,
+            "image_shape": [28, 28],
+        },
         "figures": drawn | figures,
-        "classes": [{"name": name, "appeared": 1 + images * place // 7} for place, name in enumerate("abcdefg")],
+        "classes": [
+            {"name": name, "appeared": 1 + images * place // 7}
+            for place, name in enumerate("abcdefg")
+        ],
         "curve": {
             "window": images // 40,
             "positions": positions,
@@ -86,4 +103,6 @@ def assert_tidy(figure: Figure) -> None:
 def column(table, name: str, **wanted) -> list:
     """Return the values of a column, of the rows that have the wanted values."""
     keys = {key.replace("_", " "): value for key, value in wanted.items()}
-    return [row[name] for row in table.rows if all(row[key] == value for key, value in keys.items())]
+    return [
+        row[name] for row in table.rows if all(row[key] == value for key, value in keys.items())
+    ]

@@ -28,7 +28,12 @@ def test_every_change_can_be_made():
 
 def test_the_runs_are_the_default_s_on_fashion_mnist_at_two_percent_of_labels():
     for case in ablation.cases(PLAN):
-        assert (case.method, case.data, case.thin, case.budget) == ("default", "fashion-mnist", 5, 0.02)
+        assert (case.method, case.data, case.thin, case.budget) == (
+            "default",
+            "fashion-mnist",
+            5,
+            0.02,
+        )
         assert case.seed >= 100
 
 
@@ -48,12 +53,20 @@ def test_each_row_tells_in_words_and_in_settings_what_was_taken_away():
 
 @pytest.mark.parametrize(
     ("heading", "figure"),
-    [("accuracy %", "accuracy"), ("at arrival %", "accuracy_at_arrival"), ("training s", "seconds_training")],
+    [
+        ("accuracy %", "accuracy"),
+        ("at arrival %", "accuracy_at_arrival"),
+        ("training s", "seconds_training"),
+    ],
 )
 def test_each_change_has_the_figures_of_its_runs(heading, figure):
     for change in ({}, *ablation.WITHOUT.values()):
         own = [r for r in RESULTS if r.content["case"]["changes"] == change]
-        rows = [row for row in TABLE.rows if any(row["accuracy %"] == r.figures["accuracy"] for r in own)]
+        rows = [
+            row
+            for row in TABLE.rows
+            if any(row["accuracy %"] == r.figures["accuracy"] for r in own)
+        ]
         assert [row[heading] for row in rows] == [r.figures[figure] for r in own]
         assert len(own) == 2
 
@@ -61,7 +74,10 @@ def test_each_change_has_the_figures_of_its_runs(heading, figure):
 def test_the_command_makes_the_same_again():
     assert (TABLE.name, TABLE.command) == ("ablation", "csim bench ablation --seed 100 --seed 101")
     quick = ablation.make(RESULTS[:1], PLAN.quick()).table
-    assert (quick.name, quick.command) == ("ablation-quick", "csim bench ablation --quick --seed 100")
+    assert (quick.name, quick.command) == (
+        "ablation-quick",
+        "csim bench ablation --quick --seed 100",
+    )
 
 
 def test_the_notes_tell_the_data_set_the_budget_and_what_the_columns_mean():

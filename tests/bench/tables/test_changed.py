@@ -42,13 +42,19 @@ def test_a_change_that_has_a_name_bears_it_before_what_it_sets():
     named = {"no triplets": {"beta": 0.0}, "looser groups": {"min_points": 3, "beta": 0.0}}
     assert name_of(result(beta=0.0), named) == "no triplets: beta=0.0"
     assert name_of(result(beta=0.0, min_points=3), named) == "looser groups: beta=0.0, min_points=3"
-    assert name_of(result(min_points=3), named) == "min_points=3"  # a part of a change is not the change
+    assert (
+        name_of(result(min_points=3), named) == "min_points=3"
+    )  # a part of a change is not the change
 
 
 def test_a_row_holds_the_figures_of_its_run_in_the_order_of_the_results():
     found = [result(8), result(7, beta=0.0), result(7)]
     rows = changed.rows(found)
-    assert [(row["seed"], row["changed"]) for row in rows] == [(8, "nothing"), (7, "beta=0.0"), (7, "nothing")]
+    assert [(row["seed"], row["changed"]) for row in rows] == [
+        (8, "nothing"),
+        (7, "beta=0.0"),
+        (7, "nothing"),
+    ]
     for row, own in zip(rows, found, strict=True):
         assert {heading: row[heading] for heading in FIGURES} == {
             heading: own.figures[name] for heading, name in FIGURES.items()

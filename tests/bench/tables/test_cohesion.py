@@ -10,7 +10,11 @@ from csim.bench.tables.nearness import Distances
 from csim.bench.tables.spaces import SPACES, TITLES, View
 from csim.errors import InputError
 
-FIGURES = [f"{group}, {reading} %" for reading in ("mean", "nearest") for group in ("known", "new", "7 to 1")]
+FIGURES = [
+    f"{group}, {reading} %"
+    for reading in ("mean", "nearest")
+    for group in ("known", "new", "7 to 1")
+]
 PAIR = "digits, 1 known and 7 new"
 
 
@@ -45,7 +49,9 @@ def test_the_options_make_the_same_plan_again():
 
 
 def test_an_unknown_data_set_is_refused_at_once():
-    with pytest.raises(InputError, match=r"must be one of mnist.*did you mean mnist or emnist|did you mean"):
+    with pytest.raises(
+        InputError, match=r"must be one of mnist.*did you mean mnist or emnist|did you mean"
+    ):
         Plan(("mnits",))
 
 
@@ -73,7 +79,9 @@ def test_figures_are_shares_and_the_pair_is_asked_about_where_it_is_chosen(made)
 
 def test_networks_make_the_classes_they_know_cohesive(made):
     means = {
-        space: np.mean([row["known, mean %"] for row in made[0].table.rows if row["space"] == space])
+        space: np.mean(
+            [row["known, mean %"] for row in made[0].table.rows if row["space"] == space]
+        )
         for space in SPACES
     }
     assert means["default"] <= means["pixels"]
@@ -151,9 +159,13 @@ def test_bars_are_means_over_seeds_and_marks_the_seeds(made):
             groups = ["known", "new", "7 to 1"][: 3 if images == PAIR else 2]
             for place, space in enumerate(SPACES):
                 rows = [r for r in sheet.table.rows if (r["images"], r["space"]) == (images, space)]
-                values = np.array([[row[f"{group}, {reading} %"] for group in groups] for row in rows])
+                values = np.array(
+                    [[row[f"{group}, {reading} %"] for group in groups] for row in rows]
+                )
                 assert bars(axes)[place] == pytest.approx(values.mean(0).tolist())
-                marks = [mark.get_ydata().tolist() for mark in axes.lines[2 * place : 2 * place + 2]]
+                marks = [
+                    mark.get_ydata().tolist() for mark in axes.lines[2 * place : 2 * place + 2]
+                ]
                 assert marks == values.tolist()
 
 
@@ -180,5 +192,8 @@ def test_spaces_differ_in_grey_and_the_legend_names_them_once(made):
 
 def test_axes_name_their_units(made):
     left = made[0].picture.axes[0::2]
-    assert [axes.get_ylabel() for axes in left] == ["by mean distance,\n% of images", "by nearest image,\n% of images"]
+    assert [axes.get_ylabel() for axes in left] == [
+        "by mean distance,\n% of images",
+        "by nearest image,\n% of images",
+    ]
     assert all(axes.get_ylim()[0] == 0 for axes in left)

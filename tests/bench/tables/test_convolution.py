@@ -11,7 +11,9 @@ from csim.bench.tables.plan import Plan
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(convolution.cases(PLAN))
 SHEET = convolution.make(RESULTS, PLAN)
-LAYERS = {method: settings_of(method, seed=0, changes={}).conv_layers for method in convolution.METHODS}
+LAYERS = {
+    method: settings_of(method, seed=0, changes={}).conv_layers for method in convolution.METHODS
+}
 REPORTED = ("reported accuracy %", "reported M_new %", "reported F_new %", "reported training min")
 
 
@@ -29,7 +31,9 @@ def test_every_method_runs_with_each_number_of_layers_on_fashion_mnist():
 @pytest.mark.parametrize("plan", [Plan(), Plan().quick(), Plan(known_share=0.5, thin=1)])
 def test_runs_with_a_method_s_own_number_of_layers_are_the_stream_table_s(plan):
     finished = {case.name for case in stream.cases(plan)}
-    own = [case for case in convolution.cases(plan) if case.settings.conv_layers == LAYERS[case.method]]
+    own = [
+        case for case in convolution.cases(plan) if case.settings.conv_layers == LAYERS[case.method]
+    ]
     assert len(own) == len(convolution.METHODS) * len(plan.seeds)
     assert all(case.name in finished for case in own)
 
@@ -69,7 +73,12 @@ def test_elsewhere_the_paper_reports_nothing(change):
 
 def test_the_picture_shows_means_over_layers_in_four_panels():
     panels = SHEET.picture.axes
-    labels = ["accuracy, %", "M_new, % of novel images", "F_new, % of existing images", "training, s"]
+    labels = [
+        "accuracy, %",
+        "M_new, % of novel images",
+        "F_new, % of existing images",
+        "training, s",
+    ]
     assert [axes.get_ylabel() for axes in panels] == labels
     assert {axes.get_xlabel() for axes in panels} == {"convolution layers"}
     for axes, name in zip(panels, ("accuracy", "m_new", "f_new", "seconds_training"), strict=True):

@@ -14,7 +14,15 @@ from csim.bench.tables import data_sets
 from csim.bench.tables.plan import DATA, Plan
 from csim.errors import InputError
 
-SIZES = {"heron": 2600, "crane": 40, "ibis": 90, "stork": 7, "egret": 30, "bittern": 12, "spoonbill": 2001}
+SIZES = {
+    "heron": 2600,
+    "crane": 40,
+    "ibis": 90,
+    "stork": 7,
+    "egret": 30,
+    "bittern": 12,
+    "spoonbill": 2001,
+}
 BIRDS = DataSet(
     "birds",
     np.random.default_rng(0).integers(0, 255, (sum(SIZES.values()), 10, 8), np.uint8),
@@ -54,7 +62,10 @@ def test_colours_count_as_features_and_are_drawn():
 def test_reported_columns_are_the_paper_s_and_empty_for_others():
     few = DataSet("cifar-10-grey", BIRDS.images, BIRDS.names)
     table = data_sets.make([few, BIRDS]).table
-    reported = [[row[f"reported {name}"] for name in ("features", "classes", "images")] for row in table.rows]
+    reported = [
+        [row[f"reported {name}"] for name in ("features", "classes", "images")]
+        for row in table.rows
+    ]
     assert reported == [[1024, 10, 70_000], ["", "", ""]]
     assert "60,000 in its text" in table.markdown()
 
@@ -110,7 +121,10 @@ def test_names_stand_beside_each_other():
     long = DataSet("long", np.zeros((len(names), 28, 28), np.uint8), names)
     picture = data_sets.make([long, digits()]).picture
     assert_tidy(picture)
-    boxes = sorted((label.get_window_extent() for label in picture.axes[0].get_xticklabels()), key=lambda box: box.x0)
+    boxes = sorted(
+        (label.get_window_extent() for label in picture.axes[0].get_xticklabels()),
+        key=lambda box: box.x0,
+    )
     for left, right in pairwise(boxes):
         assert left.x1 < right.x0 + 1
 

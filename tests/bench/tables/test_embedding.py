@@ -32,7 +32,11 @@ def leave_points(out, projection, names=NAMES, known=KNOWN):
         }
         for place, space in enumerate(EVERY_SPACE)
     }
-    sample = {"known": known, "names": [name for name in names for _ in range(6)], "fingerprint": "0"}
+    sample = {
+        "known": known,
+        "names": [name for name in names for _ in range(6)],
+        "fingerprint": "0",
+    }
     path = path_of(out, projection)
     path.parent.mkdir(exist_ok=True)
     content = {**projection.describe(), "sample": sample, "panels": panels, "origin": {}}
@@ -65,9 +69,13 @@ def test_a_row_is_a_data_set_named_once_and_quick_means_fewer_images():
 
 
 def test_the_table_has_a_row_per_space_with_its_figures(sheet):
-    assert [(row["data set"], row["space"]) for row in sheet.table.rows] == [("digits", space) for space in EVERY_SPACE]
+    assert [(row["data set"], row["space"]) for row in sheet.table.rows] == [
+        ("digits", space) for space in EVERY_SPACE
+    ]
     for place, row in enumerate(sheet.table.rows):
-        assert {name: row[name] for name in FIGURES} == {name: value + place for name, value in FIGURES.items()}
+        assert {name: row[name] for name in FIGURES} == {
+            name: value + place for name, value in FIGURES.items()
+        }
 
 
 def test_the_table_says_what_was_known_and_where_images_come_from(sheet):
@@ -97,9 +105,15 @@ def test_every_space_is_a_panel_with_its_title_and_figures(sheet):
 
 
 def test_every_image_is_drawn_where_its_point_is(sheet, tmp_path):
-    content = json.loads(path_of(tmp_path, Projection("digits", 0, 100)).read_text(encoding="utf-8"))
+    content = json.loads(
+        path_of(tmp_path, Projection("digits", 0, 100)).read_text(encoding="utf-8")
+    )
     for axes, space in zip(panels(sheet.picture), EVERY_SPACE, strict=True):
-        drawn = {tuple(point) for line in axes.lines for point in np.column_stack(line.get_data()).tolist()}
+        drawn = {
+            tuple(point)
+            for line in axes.lines
+            for point in np.column_stack(line.get_data()).tolist()
+        }
         assert drawn == {tuple(point) for point in content["panels"][space]["points"]}
 
 
@@ -120,14 +134,24 @@ def test_classes_differ_in_colour_and_in_marker_and_are_the_same_in_every_panel(
 def test_the_legend_names_every_class_under_its_heading_whatever_it_is_called(sheet):
     words = [text.get_text() for text in legend(sheet.picture).get_texts()]
     assert words == ["known (filled)", "crane", "gull", "new (hollow)", "$5", "_low", "heron"]
-    bold = [text.get_text() for text in legend(sheet.picture).get_texts() if text.get_fontweight() == "bold"]
+    bold = [
+        text.get_text()
+        for text in legend(sheet.picture).get_texts()
+        if text.get_fontweight() == "bold"
+    ]
     assert bold == ["known (filled)", "new (hollow)"]
 
 
 def test_the_legend_has_the_looks_of_the_panels_and_lies_outside_of_them(sheet):
     handles = legend(sheet.picture).legend_handles
-    shown = [(to_hex(own.get_color()), own.get_marker()) for place, own in enumerate(handles) if place not in (0, 3)]
-    drawn = [(to_hex(line.get_color()), line.get_marker()) for line in panels(sheet.picture)[0].lines]
+    shown = [
+        (to_hex(own.get_color()), own.get_marker())
+        for place, own in enumerate(handles)
+        if place not in (0, 3)
+    ]
+    drawn = [
+        (to_hex(line.get_color()), line.get_marker()) for line in panels(sheet.picture)[0].lines
+    ]
     assert shown == drawn
     sheet.picture.draw_without_rendering()
     box = legend(sheet.picture).get_window_extent()
@@ -159,7 +183,9 @@ def test_a_hundred_classes_have_looks_of_their_own_and_a_legend_in_columns(tmp_p
 
 def test_files_are_left_side_by_side_and_drawn_the_same_again(sheet, tmp_path):
     written = sheet.write(tmp_path)
-    assert sorted(path.name for path in written) == [f"embedding.{end}" for end in ("csv", "md", "png", "svg")]
+    assert sorted(path.name for path in written) == [
+        f"embedding.{end}" for end in ("csv", "md", "png", "svg")
+    ]
     drawn = (tmp_path / "embedding.svg").read_bytes()
     embedding.make(embedding.projections(["digits"]), tmp_path).write(tmp_path)
     assert (tmp_path / "embedding.svg").read_bytes() == drawn

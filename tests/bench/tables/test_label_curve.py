@@ -23,13 +23,19 @@ OWN = {data: round(labels / 100, 4) for data, (labels, _, _) in PAPER.items()}
 def test_budgets_are_one_two_five_and_ten_percent_and_the_paper_s_own():
     for data, own in OWN.items():
         for method in set(OURS) - {"paper"}:
-            cases = [c for c in label_curve.cases(PLAN) if (c.method, c.data, c.seed) == (method, data, 1)]
+            cases = [
+                c
+                for c in label_curve.cases(PLAN)
+                if (c.method, c.data, c.seed) == (method, data, 1)
+            ]
             assert [case.settings.budget for case in cases] == [0.01, 0.02, 0.05, 0.1, own]
 
 
 def test_the_share_of_echo_d_is_swept():
     shares = [0.1, 0.2, 0.3, 0.4, 0.5]
-    cases = [c for c in label_curve.cases(PLAN) if (c.method, c.data, c.seed) == ("echo-d", "mnist", 1)]
+    cases = [
+        c for c in label_curve.cases(PLAN) if (c.method, c.data, c.seed) == ("echo-d", "mnist", 1)
+    ]
     assert [case.settings.share for case in cases] == shares
     wanted = {"data_set": "mnist", "method": "echo-d", "seed": 1}
     assert column(SHEET.table, "budget %", **wanted) == [f"{100 * share:g}" for share in shares]
@@ -46,7 +52,9 @@ def test_no_run_is_there_twice_and_those_with_the_stream_table_s_budgets_are_the
     names = [case.name for case in label_curve.cases(PLAN)]
     assert len(set(names)) == len(names)
     shared = set(names) & {case.name for case in stream.cases(PLAN)}
-    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(["paper", "default", "least-sure", "random", "echo-d"])
+    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(
+        ["paper", "default", "least-sure", "random", "echo-d"]
+    )
 
 
 def test_a_quick_look_takes_fashion_mnist_and_fewer_budgets():
@@ -55,7 +63,11 @@ def test_a_quick_look_takes_fashion_mnist_and_fewer_budgets():
     assert {case.settings.budget for case in cases if case.method in OURS} == {1, 0.02, 0.1, 0.3439}
     assert [case.settings.share for case in cases if case.method == "echo-d"] == [0.1, 0.5]
     given = label_curve.cases(Plan(data=("digits",), methods=OURS).quick())
-    assert {(case.data, case.settings.budget) for case in given} == {("digits", 1), ("digits", 0.02), ("digits", 0.1)}
+    assert {(case.data, case.settings.budget) for case in given} == {
+        ("digits", 1),
+        ("digits", 0.02),
+        ("digits", 0.1),
+    }
 
 
 def test_rows_hold_the_figures_of_their_run():
@@ -63,13 +75,21 @@ def test_rows_hold_the_figures_of_their_run():
     for result in RESULTS:
         budget = budget_in(result.settings)
         wanted = {"data_set": result.data, "method": result.method, "seed": result.seed}
-        place = column(SHEET.table, "budget %", **wanted).index("none" if budget is None else f"{100 * budget:g}")
-        for heading, name in (("accuracy %", "accuracy"), ("M_new %", "m_new"), ("labels %", "labels_percent")):
+        place = column(SHEET.table, "budget %", **wanted).index(
+            "none" if budget is None else f"{100 * budget:g}"
+        )
+        for heading, name in (
+            ("accuracy %", "accuracy"),
+            ("M_new %", "m_new"),
+            ("labels %", "labels_percent"),
+        ):
             assert column(SHEET.table, heading, **wanted)[place] == result.figures[name]
 
 
 def test_the_lead_is_over_the_run_of_the_same_data_set_budget_and_seed():
-    accuracy = {(r.data, r.method, budget_in(r.settings), r.seed): r.figures["accuracy"] for r in RESULTS}
+    accuracy = {
+        (r.data, r.method, budget_in(r.settings), r.seed): r.figures["accuracy"] for r in RESULTS
+    }
     for name in ("least-sure", "random"):
         for result, lead in zip(RESULTS, column(SHEET.table, f"ahead of {name}"), strict=True):
             if result.method == "default":
@@ -91,14 +111,21 @@ def test_reported_columns_are_the_paper_s():
         ("fashion-mnist", ["34.39 ± 1.17", "93.13 ± 0.10", "52.59 ± 3.52"]),
     ):
         for name, value in zip(("labels %", "accuracy %", "M_new %"), printed, strict=True):
-            assert set(column(SHEET.table, f"reported {name}", data_set=data, method="paper")) == {value}
-            assert set(column(SHEET.table, f"reported {name}", data_set=data, method="default")) == {""}
+            assert set(column(SHEET.table, f"reported {name}", data_set=data, method="paper")) == {
+                value
+            }
+            assert set(
+                column(SHEET.table, f"reported {name}", data_set=data, method="default")
+            ) == {""}
 
 
 def test_the_picture_has_accuracy_above_m_new_a_column_per_data_set():
     top, bottom = SHEET.picture.axes[: len(OWN)], SHEET.picture.axes[len(OWN) :]
     assert [axes.get_title() for axes in top] == list(OWN)
-    assert (top[0].get_ylabel(), bottom[0].get_ylabel()) == ("accuracy, %", "M_new, % of novel images")
+    assert (top[0].get_ylabel(), bottom[0].get_ylabel()) == (
+        "accuracy, %",
+        "M_new, % of novel images",
+    )
     for axes in SHEET.picture.axes:
         assert axes.get_xscale() == "log"
     SHEET.picture.draw_without_rendering()
@@ -113,15 +140,24 @@ def test_the_picture_has_accuracy_above_m_new_a_column_per_data_set():
 
 
 def test_points_stand_at_the_labels_told_and_at_the_mean():
-    for place, (name, data) in enumerate((name, data) for name in ("accuracy", "m_new") for data in OWN):
-        lines = {c.get_label(): c.lines[0].get_xydata().tolist() for c in SHEET.picture.axes[place].containers}
+    for place, (name, data) in enumerate(
+        (name, data) for name in ("accuracy", "m_new") for data in OWN
+    ):
+        lines = {
+            c.get_label(): c.lines[0].get_xydata().tolist()
+            for c in SHEET.picture.axes[place].containers
+        }
         for method in OURS:
             expected = []
             for budget in [None] if method == "paper" else [0.01, 0.02, 0.05, 0.1, OWN[data]]:
                 own = [
-                    r.figures for r in RESULTS if (r.data, r.method, budget_in(r.settings)) == (data, method, budget)
+                    r.figures
+                    for r in RESULTS
+                    if (r.data, r.method, budget_in(r.settings)) == (data, method, budget)
                 ]
-                labels, values = ([figures[key] for figures in own] for key in ("labels_percent", name))
+                labels, values = (
+                    [figures[key] for figures in own] for key in ("labels_percent", name)
+                )
                 expected.append([sum(labels) / len(labels), sum(values) / len(values)])
             assert lines[method] == [pytest.approx(point) for point in expected]
 

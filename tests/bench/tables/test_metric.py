@@ -20,7 +20,13 @@ def hand_content(trial):
     figures = {"accuracy": chance.uniform(30, 90), "k": 3, "size": 50, "seconds_learning": 1.0}
     figures |= {"accuracy_own_layer": chance.uniform(30, 90)} if trial.method in NETWORKS else {}
     figures |= {"steps": 7} if trial.method in LEARNERS else {}
-    return {"method": trial.method, "data": trial.data, "split": trial.split, "seed": trial.seed, "figures": figures}
+    return {
+        "method": trial.method,
+        "data": trial.data,
+        "split": trial.split,
+        "seed": trial.seed,
+        "figures": figures,
+    }
 
 
 def hand_sheet(plan):
@@ -49,9 +55,18 @@ def test_networks_have_a_row_by_their_layer_and_one_by_neighbours():
         assert ways == ({"its own layer", "neighbours"} if method in NETWORKS else {"neighbours"})
     for trial in metric.trials(PLAN):
         figures = hand_content(trial)["figures"]
-        wanted = {"method": trial.method, "data_set": trial.data, "split": trial.split, "seed": trial.seed}
+        wanted = {
+            "method": trial.method,
+            "data_set": trial.data,
+            "split": trial.split,
+            "seed": trial.seed,
+        }
         accuracies = dict(
-            zip(column(SHEET.table, "by", **wanted), column(SHEET.table, "accuracy %", **wanted), strict=True)
+            zip(
+                column(SHEET.table, "by", **wanted),
+                column(SHEET.table, "accuracy %", **wanted),
+                strict=True,
+            )
         )
         assert accuracies["neighbours"] == figures["accuracy"]
         assert accuracies.get("its own layer") == figures.get("accuracy_own_layer")
@@ -60,7 +75,9 @@ def test_networks_have_a_row_by_their_layer_and_one_by_neighbours():
 def test_the_ratio_is_to_the_best_of_the_same_data_set_split_and_seed():
     for data in PLAN.data:
         wanted = {"data_set": data, "split": "S1", "seed": 1}
-        accuracies, ratios = (column(SHEET.table, name, **wanted) for name in ("accuracy %", "ratio"))
+        accuracies, ratios = (
+            column(SHEET.table, name, **wanted) for name in ("accuracy %", "ratio")
+        )
         assert max(ratios) == 1
         assert ratios == [pytest.approx(accuracy / max(accuracies)) for accuracy in accuracies]
 
@@ -69,7 +86,11 @@ def test_what_the_paper_prints_stands_beside_what_it_is_like():
     wanted = {"data_set": "mnist", "split": "S2", "seed": 0}
     by = dict(
         zip(
-            zip(column(SHEET.table, "method", **wanted), column(SHEET.table, "by", **wanted), strict=True),
+            zip(
+                column(SHEET.table, "method", **wanted),
+                column(SHEET.table, "by", **wanted),
+                strict=True,
+            ),
             column(SHEET.table, "reported accuracy %", **wanted),
             strict=True,
         )
@@ -88,7 +109,9 @@ def test_what_the_paper_prints_stands_beside_what_it_is_like():
     }
 
 
-@pytest.mark.parametrize("plan", [PLAN, Plan(), Plan(data=("digits",), methods=("pixels", "default")), Plan().quick()])
+@pytest.mark.parametrize(
+    "plan", [PLAN, Plan(), Plan(data=("digits",), methods=("pixels", "default")), Plan().quick()]
+)
 def test_the_picture_is_tidy_and_has_a_line_per_method(plan):
     picture = hand_sheet(plan).picture
     assert_tidy(picture)
@@ -111,7 +134,10 @@ def test_files_and_command_tell_what_was_made():
     assert hand_sheet(Plan().quick()).table.name == "metric-quick"
     assert SHEET.table.command == "csim bench metric --split S1 --split S2 --seed 0 --seed 1"
     own = Plan(data=("digits",), methods=("pca",), splits=("S1",), seeds=(4,))
-    assert hand_sheet(own).table.command == "csim bench metric --split S1 --dataset digits --method pca --seed 4"
+    assert (
+        hand_sheet(own).table.command
+        == "csim bench metric --split S1 --dataset digits --method pca --seed 4"
+    )
     assert "every 10th image" in hand_sheet(Plan().quick()).table.markdown()
 
 

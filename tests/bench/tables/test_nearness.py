@@ -39,7 +39,9 @@ def mean(values):
 
 def drawn(count, size, classes, seed=0):
     rng = np.random.default_rng(seed)
-    columns = np.concatenate([np.repeat(np.arange(classes), 2), rng.integers(0, classes, count - 2 * classes)])
+    columns = np.concatenate(
+        [np.repeat(np.arange(classes), 2), rng.integers(0, classes, count - 2 * classes)]
+    )
     return rng.normal(size=(count, size)) + columns[:, None] * 0.3, columns
 
 
@@ -83,7 +85,10 @@ def test_an_image_is_no_neighbour_of_itself():
 def test_the_order_of_images_does_not_matter():
     vectors, columns = drawn(30, 4, 3)
     order = np.random.default_rng(1).permutation(30)
-    found, mixed = distances_to_classes(vectors, columns), distances_to_classes(vectors[order], columns[order])
+    found, mixed = (
+        distances_to_classes(vectors, columns),
+        distances_to_classes(vectors[order], columns[order]),
+    )
     assert mixed.mean == pytest.approx(found.mean[order])
     assert mixed.nearest == pytest.approx(found.nearest[order])
 
@@ -125,7 +130,9 @@ def test_as_near_to_another_class_as_to_the_own_is_no_stray():
 def test_classes_far_apart_have_no_strays_and_mixed_ones_have():
     rng = np.random.default_rng(0)
     columns = np.repeat([0, 1], 50)
-    near, far = (rng.normal(size=(100, 8)) + distance * columns[:, None] for distance in (0.0, 20.0))
+    near, far = (
+        rng.normal(size=(100, 8)) + distance * columns[:, None] for distance in (0.0, 20.0)
+    )
     assert not strays(distances_to_classes(far, columns).mean, columns).any()
     assert 0.2 < strays(distances_to_classes(near, columns).nearest, columns).mean() < 0.8
 

@@ -1,7 +1,14 @@
 """The novelty table: the stream table's runs, looked at for what was new."""
 
 import pytest
-from bench.tables.hand_results import SMALL, assert_tidy, column, hand_result, hand_results, legend_texts
+from bench.tables.hand_results import (
+    SMALL,
+    assert_tidy,
+    column,
+    hand_result,
+    hand_results,
+    legend_texts,
+)
 
 from csim.bench.methods import METHODS
 from csim.bench.tables import novelty, stream
@@ -41,8 +48,12 @@ def test_every_figure_stands_in_its_own_column():
 
 def test_a_class_that_was_never_learned_leaves_a_dash():
     plan = Plan(data=("digits",), methods=("paper",), seeds=(0,))
-    table = novelty.make([hand_result(case, images_to_learned=None) for case in novelty.cases(plan)], plan).table
-    cells = dict(zip(*(line.split(" | ") for line in table.markdown().splitlines()[2:5:2]), strict=True))
+    table = novelty.make(
+        [hand_result(case, images_to_learned=None) for case in novelty.cases(plan)], plan
+    ).table
+    cells = dict(
+        zip(*(line.split(" | ") for line in table.markdown().splitlines()[2:5:2]), strict=True)
+    )
     assert cells["images to learned"] == "–"
     assert cells["images to detection"] != "–"
 
@@ -52,7 +63,9 @@ def test_reported_figures_are_the_paper_s_and_stand_beside_its_method(data):
     plan = Plan(data=(data,), seeds=(0,))
     table = novelty.make(hand_results(novelty.cases(plan)), plan).table
     for method, there in STREAM[data].items():
-        assert column(table, "reported M_new %", method=method) == [f"{there.m_new:.2f} ± {there.m_new_spread:.2f}"]
+        assert column(table, "reported M_new %", method=method) == [
+            f"{there.m_new:.2f} ± {there.m_new_spread:.2f}"
+        ]
         fallen = "–" if there.f_new is None else f"{there.f_new:.2f} ± {there.f_new_spread:.2f}"
         assert column(table, "reported F_new %", method=method) == [fallen]
     for method in set(METHODS) - set(STREAM[data]):
@@ -69,7 +82,9 @@ def test_the_picture_shows_the_mean_of_each_method_beside_the_others():
         for method in SMALL.methods:
             own = [r.figures["m_new"] for r in RESULTS if (r.data, r.method) == (data, method)]
             expected.append((method, sum(own) / len(own)))
-    assert [(label, height) for label, _, height in drawn] == [(m, pytest.approx(height)) for m, height in expected]
+    assert [(label, height) for label, _, height in drawn] == [
+        (m, pytest.approx(height)) for m, height in expected
+    ]
     places = [place for _, place, _ in drawn]
     assert places == sorted(places)
     assert [round(place) for place in places] == [0, 0, 1, 1]  # each at its data set

@@ -37,7 +37,13 @@ def test_quarters_are_the_means_of_the_windows_that_lie_there():
         for end, value in zip(curve["positions"], curve["final"], strict=True):
             middle = end - curve["window"] / 2
             sums[
-                0 if middle < images / 4 else 1 if middle < images / 2 else 2 if middle < 3 * images / 4 else 3
+                0
+                if middle < images / 4
+                else 1
+                if middle < images / 2
+                else 2
+                if middle < 3 * images / 4
+                else 3
             ].append(value)
         shown = [row[f"{word} quarter %"] for word in ("1st", "2nd", "3rd", "4th")]
         assert shown == pytest.approx([sum(values) / len(values) for values in sums])
@@ -68,7 +74,11 @@ def test_each_panel_draws_every_method_s_curve():
         assert axes.get_xlabel() == "images of the stream"
         lines = {line.get_label(): line for line in axes.lines}
         for method in SMALL.methods:
-            (own,) = (r.content["curve"] for r in RESULTS if (r.data, r.method) == (axes.get_title(), method))
+            (own,) = (
+                r.content["curve"]
+                for r in RESULTS
+                if (r.data, r.method) == (axes.get_title(), method)
+            )
             assert lines[method].get_xdata().tolist() == own["positions"]
             assert lines[method].get_ydata().tolist() == own["final"]
 

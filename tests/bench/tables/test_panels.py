@@ -24,7 +24,9 @@ def test_a_point_stands_at_the_mean_with_a_bar_of_one_standard_deviation(axes):
     assert points.get_xdata().tolist() == [2, 4]
     assert points.get_ydata().tolist() == [mean(group) for group in values]
     for group, bar in zip(values, bars.get_segments(), strict=True):
-        assert bar[:, 1].tolist() == pytest.approx([mean(group) - stdev(group), mean(group) + stdev(group)])
+        assert bar[:, 1].tolist() == pytest.approx(
+            [mean(group) - stdev(group), mean(group) + stdev(group)]
+        )
 
 
 def test_a_single_seed_has_no_bar(axes):
@@ -36,7 +38,10 @@ def test_the_star_is_hollow_where_the_paper_had_other_images(axes):
     draw_reported(axes, 1, 2, "mnist")
     draw_reported(axes, 3, 4, "emnist-47")
     filled, hollow = axes.lines
-    assert (filled.get_label(), hollow.get_label()) == ("as the paper reports", "reported, other images")
+    assert (filled.get_label(), hollow.get_label()) == (
+        "as the paper reports",
+        "reported, other images",
+    )
     assert filled.get_markerfacecolor() != "none" == hollow.get_markerfacecolor()
     assert [line.get_marker() for line in axes.lines] == ["*", "*"]
 

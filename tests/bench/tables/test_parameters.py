@@ -8,7 +8,10 @@ from csim.build import make_body
 from csim.embed.network import OpenWorldNetwork
 from csim.settings import Settings
 
-PAPER, DEFAULT = {"channels": 20, "kernel": 5, "norms": 0}, {"channels": 16, "kernel": 3, "norms": 2}
+PAPER, DEFAULT = (
+    {"channels": 20, "kernel": 5, "norms": 0},
+    {"channels": 16, "kernel": 3, "norms": 2},
+)
 
 
 def by_hand(n, *, layers, channels=20, kernel=5, norms=0):
@@ -34,7 +37,10 @@ def test_the_count_is_the_sum_over_layers(n, layers, preset, own):
 
 
 def test_the_count_is_that_of_a_real_network_and_draws_nothing():
-    settings, before = Settings(hidden_units=30, embedding_size=7, channels=3), torch.get_rng_state()
+    settings, before = (
+        Settings(hidden_units=30, embedding_size=7, channels=3),
+        torch.get_rng_state(),
+    )
     count = count_parameters(settings, (32, 32, 3), 47)
     assert torch.equal(torch.get_rng_state(), before)
     network = OpenWorldNetwork(make_body(settings, (32, 32, 3)), range(47))

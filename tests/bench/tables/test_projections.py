@@ -9,7 +9,15 @@ from sklearn.metrics import silhouette_samples
 from sklearn.neighbors import KNeighborsClassifier
 
 from csim.bench.tables import figures
-from csim.bench.tables.projections import MOST, Projection, measure, path_of, project_all, read, voted
+from csim.bench.tables.projections import (
+    MOST,
+    Projection,
+    measure,
+    path_of,
+    project_all,
+    read,
+    voted,
+)
 from csim.bench.tables.spaces import EVERY_SPACE
 from csim.errors import InputError
 from csim.settings import Settings
@@ -35,7 +43,9 @@ def copy(made, tmp_path):
 
 
 def test_a_file_tells_all_that_made_it(made):
-    content = json.loads((made[0] / "runs" / "embedding-digits-r0.3-seed3-10.json").read_text(encoding="utf-8"))
+    content = json.loads(
+        (made[0] / "runs" / "embedding-digits-r0.3-seed3-10.json").read_text(encoding="utf-8")
+    )
     assert content["format"] == 1
     assert content["kind"] == "embedding"
     assert (content["data"], content["seed"], content["per_class"]) == ("digits", 3, 10)
@@ -69,7 +79,10 @@ def test_figures_are_shares_and_silhouettes(made):
 def test_networks_put_the_classes_they_know_apart(made):
     panels = made[1]["panels"]
     for space in ("paper", "default"):
-        assert panels[space]["figures"]["silhouette known"] > panels["pixels"]["figures"]["silhouette known"]
+        assert (
+            panels[space]["figures"]["silhouette known"]
+            > panels["pixels"]["figures"]["silhouette known"]
+        )
 
 
 def test_progress_counts_every_space_and_the_file(made):
@@ -174,7 +187,9 @@ def cloud():
 
 def test_a_vote_is_that_of_the_five_nearest_others(cloud):
     vectors, columns = cloud
-    assert voted(vectors, columns).tolist() == [plain_vote(vectors, columns, place) for place in range(80)]
+    assert voted(vectors, columns).tolist() == [
+        plain_vote(vectors, columns, place) for place in range(80)
+    ]
 
 
 def test_a_vote_agrees_with_the_accuracy_used_elsewhere_and_with_leaving_one_out(cloud):
@@ -191,7 +206,9 @@ def test_figures_tell_known_from_new_and_the_space_from_the_plane(cloud):
     vectors, columns = cloud
     is_known, flat = columns < 2, vectors[:, :2]
     found = measure(vectors, flat, columns, is_known)
-    votes = {name: voted(space, columns) == columns for name, space in (("", vectors), ("flat ", flat))}
+    votes = {
+        name: voted(space, columns) == columns for name, space in (("", vectors), ("flat ", flat))
+    }
     for name, is_right in votes.items():
         assert found[f"{name}5-NN known %"] == pytest.approx(100 * is_right[is_known].mean())
         assert found[f"{name}5-NN new %"] == pytest.approx(100 * is_right[~is_known].mean())

@@ -24,7 +24,10 @@ def test_ratios_of_the_accuracies_are_those_printed(data):
 @pytest.mark.parametrize("data", DATA)
 def test_shares_are_percentages_and_a_method_that_finds_nothing_new_has_no_f_new(data):
     for entry in STREAM[data].values():
-        assert all(0 <= value <= 100 for value in (entry.accuracy, entry.labels, entry.m_new, entry.f_new or 0))
+        assert all(
+            0 <= value <= 100
+            for value in (entry.accuracy, entry.labels, entry.m_new, entry.f_new or 0)
+        )
         assert (entry.f_new is None) == (entry.f_new_spread is None) == (entry.m_new == 100)
 
 
@@ -39,7 +42,9 @@ def test_one_convolution_layer_is_the_method_of_the_stream_table():
     assert accuracy == (there.accuracy, there.accuracy_spread)
     assert m_new == (there.m_new, there.m_new_spread)
     assert f_new == (there.f_new, there.f_new_spread)
-    assert minutes[0] == pytest.approx(10 * 29.33 / 60, abs=0.005)  # its text: 29.33 seconds an epoch, ten of them
+    assert minutes[0] == pytest.approx(
+        10 * 29.33 / 60, abs=0.005
+    )  # its text: 29.33 seconds an epoch, ten of them
 
 
 def test_the_data_sets_are_the_four_of_the_streams():

@@ -8,7 +8,11 @@ from csim.bench.tables.samples import cut, examples, hold_out
 from csim.errors import InputError
 
 # Every image is told by its shade.
-SHADES = DataSet("shades", np.arange(60, dtype=np.uint8)[:, None, None] * np.ones((8, 8), np.uint8), list("abc") * 20)
+SHADES = DataSet(
+    "shades",
+    np.arange(60, dtype=np.uint8)[:, None, None] * np.ones((8, 8), np.uint8),
+    list("abc") * 20,
+)
 
 
 def shades(data):
@@ -25,7 +29,9 @@ def test_held_out_images_are_as_many_of_each_class_and_not_among_the_others():
     rest, held = hold_out(SHADES, 4, seed=5)
     assert sorted(shades(rest) + shades(held)) == list(range(60))
     assert sorted(held.names) == sorted("abc" * 4)
-    assert all(SHADES.names[shade] == name for shade, name in zip(shades(held), held.names, strict=True))
+    assert all(
+        SHADES.names[shade] == name for shade, name in zip(shades(held), held.names, strict=True)
+    )
 
 
 def test_the_same_seed_draws_the_same_and_another_does_not():
@@ -41,5 +47,7 @@ def test_examples_are_of_the_wanted_classes_in_their_order():
 
 
 def test_too_few_images_of_a_class_are_refused_by_name():
-    with pytest.raises(InputError, match=r"shades must have 21 images of every class; 'a' has fewer"):
+    with pytest.raises(
+        InputError, match=r"shades must have 21 images of every class; 'a' has fewer"
+    ):
         examples(SHADES, ["a", "b"], 21, seed=0)

@@ -14,50 +14,75 @@ UNITS, MARGINS = (25, 50, 100, 200, 400), (0.5, 1, 1.5, 2, 3)
 
 
 def test_one_setting_changes_at_a_time_and_the_unchanged_run_is_there_once():
-    pairs = [(case.settings.hidden_units, case.settings.margin) for case in sensitivity.cases(Plan(seeds=(0,)))]
-    assert sorted(pairs) == sorted({*((n, 1.0) for n in UNITS), *((200, margin) for margin in MARGINS)})
+    pairs = [
+        (case.settings.hidden_units, case.settings.margin)
+        for case in sensitivity.cases(Plan(seeds=(0,)))
+    ]
+    assert sorted(pairs) == sorted(
+        {*((n, 1.0) for n in UNITS), *((200, margin) for margin in MARGINS)}
+    )
     for case in sensitivity.cases(PLAN):
         assert (case.method, case.data) == ("paper", "fashion-mnist")
         assert len(case.changes) <= 1
 
 
 def test_a_quick_look_takes_three_values_each():
-    pairs = {(case.settings.hidden_units, case.settings.margin) for case in sensitivity.cases(PLAN.quick())}
+    pairs = {
+        (case.settings.hidden_units, case.settings.margin)
+        for case in sensitivity.cases(PLAN.quick())
+    }
     assert pairs == {(50, 1), (200, 1), (400, 1), (200, 0.5), (200, 3)}
 
 
 def test_the_unchanged_run_is_the_stream_table_s():
     finished = {case.name for case in stream.cases(PLAN)}
-    assert [case.name in finished for case in sensitivity.cases(PLAN)].count(True) == len(PLAN.seeds)
+    assert [case.name in finished for case in sensitivity.cases(PLAN)].count(True) == len(
+        PLAN.seeds
+    )
 
 
 def test_each_value_has_the_figures_of_its_runs():
     for setting, name, values in (("n", "hidden_units", UNITS), ("γ", "margin", MARGINS)):
-        assert list(dict.fromkeys(column(SHEET.table, "value", setting=setting))) == [f"{v:g}" for v in values]
+        assert list(dict.fromkeys(column(SHEET.table, "value", setting=setting))) == [
+            f"{v:g}" for v in values
+        ]
         for value in values:
             found = [r for r in RESULTS if r.settings[name] == value]
             other = "margin" if name == "hidden_units" else "hidden_units"
             own = [r for r in found if other not in r.content["case"]["changes"]]
-            for heading, figure in (("accuracy %", "accuracy"), ("F_new %", "f_new"), ("M_new %", "m_new")):
+            for heading, figure in (
+                ("accuracy %", "accuracy"),
+                ("F_new %", "f_new"),
+                ("M_new %", "m_new"),
+            ):
                 expected = [r.figures[figure] for r in own]
                 assert column(SHEET.table, heading, setting=setting, value=f"{value:g}") == expected
 
 
 def test_parameters_grow_with_the_hidden_units_and_not_with_the_margin():
     for n in UNITS:
-        assert set(column(SHEET.table, "parameters", setting="n", value=f"{n}")) == {by_hand(n, layers=1)}
+        assert set(column(SHEET.table, "parameters", setting="n", value=f"{n}")) == {
+            by_hand(n, layers=1)
+        }
     assert set(column(SHEET.table, "parameters", setting="γ")) == {by_hand(200, layers=1)}
 
 
 def test_the_picture_has_a_row_per_setting_and_a_panel_per_figure():
     panels = SHEET.picture.axes
     assert [axes.get_xlabel() for axes in panels] == ["n, hidden units"] * 4 + ["γ, margin"] * 4
-    labels = ["accuracy, %", "M_new, % of novel images", "F_new, % of existing images", "training, s"]
+    labels = [
+        "accuracy, %",
+        "M_new, % of novel images",
+        "F_new, % of existing images",
+        "training, s",
+    ]
     assert [axes.get_ylabel() for axes in panels] == labels * 2
     assert [axes.get_xscale() for axes in panels] == ["log"] * 4 + ["linear"] * 4
     for axes, values in ((panels[0], UNITS), (panels[4], MARGINS)):
         SHEET.picture.draw_without_rendering()
-        assert [label.get_text() for label in axes.get_xticklabels()] == [f"{value:g}" for value in values]
+        assert [label.get_text() for label in axes.get_xticklabels()] == [
+            f"{value:g}" for value in values
+        ]
 
 
 def test_lines_go_through_the_means():
@@ -87,7 +112,12 @@ def test_other_data_sets_and_methods_can_be_asked_for():
     sheet = sensitivity.make(hand_results(sensitivity.cases(plan)), plan)
     assert set(column(sheet.table, "data set")) == set(plan.data)
     assert set(column(sheet.table, "method")) == set(plan.methods)
-    assert [axes.get_title(loc="left") for axes in sheet.picture.axes[::4]] == ["digits", "digits", "mnist", "mnist"]
+    assert [axes.get_title(loc="left") for axes in sheet.picture.axes[::4]] == [
+        "digits",
+        "digits",
+        "mnist",
+        "mnist",
+    ]
     assert_tidy(sheet.picture)
 
 

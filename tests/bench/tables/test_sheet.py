@@ -12,7 +12,9 @@ from csim.bench.tables.table import Table
 
 TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
 PLAN = Plan(data=("mnist",), methods=("paper", "default"), seeds=(3, 4))
-TABLE = Table("some-name", "A title", ["one note"], ["data set"], [{"data set": "digits", "accuracy %": 80.0}])
+TABLE = Table(
+    "some-name", "A title", ["one note"], ["data set"], [{"data set": "digits", "accuracy %": 80.0}]
+)
 
 
 def contents(folder):
@@ -46,7 +48,9 @@ def test_the_picture_can_be_read_at_its_own_size(tmp_path):
     sheet.write(tmp_path)
     with Image.open(tmp_path / "stream-mnist.png") as image:
         assert image.size == pytest.approx(sheet.picture.get_size_inches() * 150, abs=1)
-    assert "<text" in (tmp_path / "stream-mnist.svg").read_text(encoding="utf-8")  # words stay words
+    assert "<text" in (tmp_path / "stream-mnist.svg").read_text(
+        encoding="utf-8"
+    )  # words stay words
 
 
 def test_without_a_picture_there_are_two_files(tmp_path):
@@ -60,7 +64,9 @@ def test_every_method_has_a_look_of_its_own_in_colour_and_in_grey():
         looks = [str(style[part]) for style in plain.values()]
         assert len(set(looks)) == len(looks)
     for name, style in STYLES.items():
-        assert name in plain or style == STYLES[name.removesuffix("-vectors")] | {"markerfacecolor": "white"}
+        assert name in plain or style == STYLES[name.removesuffix("-vectors")] | {
+            "markerfacecolor": "white"
+        }
 
 
 def test_drawing_leaves_the_look_of_other_pictures_alone():

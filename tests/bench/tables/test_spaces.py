@@ -8,7 +8,16 @@ import pytest
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
-from csim.bench.tables.spaces import EVERY_SPACE, PIXELS, SPACES, TITLES, View, embed, of_classes, of_stream
+from csim.bench.tables.spaces import (
+    EVERY_SPACE,
+    PIXELS,
+    SPACES,
+    TITLES,
+    View,
+    embed,
+    of_classes,
+    of_stream,
+)
 from csim.errors import InputError
 
 CLASSES = ["crane", "gull", "heron", "ibis", "stork"]
@@ -67,7 +76,8 @@ def test_a_class_with_fewer_images_is_looked_at_whole():
 
 def test_another_seed_draws_other_images():
     one, same, other = (
-        of_stream(Case("default", "birds", seed=seed, known_share=0.4), birds(), per_class=5) for seed in (1, 1, 2)
+        of_stream(Case("default", "birds", seed=seed, known_share=0.4), birds(), per_class=5)
+        for seed in (1, 1, 2)
     )
     assert numbers(one.images) == numbers(same.images)
     assert numbers(one.images) != numbers(other.images)

@@ -1,7 +1,14 @@
 """The stream table: its figures are the runs', its reported ones the paper's."""
 
 import pytest
-from bench.tables.hand_results import SMALL, assert_tidy, column, hand_result, hand_results, legend_texts
+from bench.tables.hand_results import (
+    SMALL,
+    assert_tidy,
+    column,
+    hand_result,
+    hand_results,
+    legend_texts,
+)
 
 from csim.bench.tables import stream
 from csim.bench.tables.plan import DATA, Plan
@@ -14,7 +21,11 @@ def test_every_run_is_a_row_with_its_own_figures():
     assert len(SHEET.table.rows) == 2 * 2 * 2
     for row, result in zip(SHEET.table.rows, RESULTS, strict=True):
         figures = result.content["figures"]
-        assert (row["data set"], row["method"], row["seed"]) == (result.data, result.method, result.seed)
+        assert (row["data set"], row["method"], row["seed"]) == (
+            result.data,
+            result.method,
+            result.seed,
+        )
         assert row["accuracy %"] == figures["accuracy"]
         assert row["labels %"] == figures["labels_percent"]
         assert row["at arrival %"] == figures["accuracy_at_arrival"]
@@ -38,8 +49,12 @@ def test_nothing_right_anywhere_has_a_ratio_of_zero():
 
 
 def test_reported_figures_stand_beside_the_paper_s_method_alone():
-    assert set(column(SHEET.table, "reported accuracy %", data_set="mnist", method="paper")) == {"94.27 ± 0.48"}
-    assert set(column(SHEET.table, "reported labels %", data_set="mnist", method="paper")) == {"17.41 ± 0.18"}
+    assert set(column(SHEET.table, "reported accuracy %", data_set="mnist", method="paper")) == {
+        "94.27 ± 0.48"
+    }
+    assert set(column(SHEET.table, "reported labels %", data_set="mnist", method="paper")) == {
+        "17.41 ± 0.18"
+    }
     for other in ({"method": "default"}, {"data_set": "digits"}):
         assert set(column(SHEET.table, "reported accuracy %", **other)) == {""}
 
@@ -55,7 +70,8 @@ def test_for_another_r_the_paper_reports_nothing():
 def test_the_table_says_how_it_is_made_and_what_was_thinned():
     text = SHEET.table.markdown()
     assert (
-        "`csim bench stream --dataset mnist --dataset digits --method paper --method default --seed 3 --seed 4`" in text
+        "`csim bench stream --dataset mnist --dataset digits --method paper --method default --seed 3 --seed 4`"
+        in text
     )
     assert "every 5th image" in text
 
@@ -72,12 +88,16 @@ def test_the_picture_has_a_panel_per_data_set_and_a_point_per_run():
 
 
 def test_the_paper_s_point_is_a_star_where_there_is_one():
-    stars = [[line for line in axes.lines if line.get_marker() == "*"] for axes in SHEET.picture.axes]
+    stars = [
+        [line for line in axes.lines if line.get_marker() == "*"] for axes in SHEET.picture.axes
+    ]
     assert [len(found) for found in stars] == [1, 0]
     assert stars[0][0].get_xydata().tolist() == [[17.41, 94.27]]
 
 
-@pytest.mark.parametrize("plan", [SMALL, Plan(), Plan(data=("digits",)), Plan(data=DATA[:3]).quick()])
+@pytest.mark.parametrize(
+    "plan", [SMALL, Plan(), Plan(data=("digits",)), Plan(data=DATA[:3]).quick()]
+)
 def test_no_words_cover_anything(plan):
     picture = stream.make(hand_results(stream.cases(plan)), plan).picture
     assert_tidy(picture)

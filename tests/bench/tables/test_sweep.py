@@ -18,7 +18,10 @@ PLAN = Plan(seeds=(5, 6))
 
 def test_each_value_is_a_run_per_seed_and_changes_nothing_else():
     cases = EPOCHS.cases(PLAN, "default", "digits", 100)
-    assert [(case.seed, case.changes) for case in cases] == [(5, {"epochs": 100}), (6, {"epochs": 100})]
+    assert [(case.seed, case.changes) for case in cases] == [
+        (5, {"epochs": 100}),
+        (6, {"epochs": 100}),
+    ]
     own = Settings(seed=5, epochs=100)
     assert cases[0].settings == own
 
@@ -56,7 +59,9 @@ def test_each_panel_draws_the_mean_of_its_figure(drawn):
     for axes, name in zip(figure.axes, PANELS, strict=True):
         (container,) = axes.containers
         for value, height in container.lines[0].get_xydata():
-            assert height == pytest.approx(mean(r.figures[name] for r in results if r.settings["epochs"] == value))
+            assert height == pytest.approx(
+                mean(r.figures[name] for r in results if r.settings["epochs"] == value)
+            )
 
 
 def test_ticks_are_the_values_and_nothing_is_cut_off(drawn):
@@ -70,7 +75,9 @@ def test_ticks_are_the_values_and_nothing_is_cut_off(drawn):
 
 
 def test_a_figure_that_is_zero_everywhere_can_be_drawn():
-    results = [hand_result(case, f_new=0.0) for case in EPOCHS.all_cases(PLAN, ["default"], ["digits"])]
+    results = [
+        hand_result(case, f_new=0.0) for case in EPOCHS.all_cases(PLAN, ["default"], ["digits"])
+    ]
     with drawing():
         figure, (panels,) = make_grid(1, len(PANELS), size=(2.3, 2.5))
         EPOCHS.draw(panels, results, PLAN, "default", "digits")

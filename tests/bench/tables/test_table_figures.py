@@ -18,7 +18,9 @@ def cloud():
 def test_neighbours_vote_as_scikit_learns_classifier_does(cloud):
     vectors, columns = cloud
     odd, even = slice(1, None, 2), slice(0, None, 2)
-    expected = KNeighborsClassifier(5).fit(vectors[odd], columns[odd]).score(vectors[even], columns[even])
+    expected = (
+        KNeighborsClassifier(5).fit(vectors[odd], columns[odd]).score(vectors[even], columns[even])
+    )
     ours = figures.neighbour_accuracy(vectors[odd], columns[odd], vectors[even], columns[even])
     assert ours == pytest.approx(100 * expected)
 
@@ -27,7 +29,10 @@ def test_a_vector_has_no_vote_on_itself(cloud):
     vectors, columns = cloud
     others = np.arange(len(columns))
     hits = [
-        KNeighborsClassifier(5).fit(vectors[others != i], columns[others != i]).predict(vectors[[i]])[0] == columns[i]
+        KNeighborsClassifier(5)
+        .fit(vectors[others != i], columns[others != i])
+        .predict(vectors[[i]])[0]
+        == columns[i]
         for i in others
     ]
     assert figures.fellow_accuracy(vectors, columns) == pytest.approx(100 * np.mean(hits))
@@ -46,7 +51,9 @@ def test_spread_is_the_mean_over_pairs(cloud):
     for i in range(60):
         for j in range(i):
             pairs[bool(columns[i] == columns[j])].append(np.linalg.norm(vectors[i] - vectors[j]))
-    assert figures.spread(vectors, columns) == pytest.approx((np.mean(pairs[True]), np.mean(pairs[False])))
+    assert figures.spread(vectors, columns) == pytest.approx(
+        (np.mean(pairs[True]), np.mean(pairs[False]))
+    )
 
 
 def test_spread_of_a_collapsed_embedding_is_zero():

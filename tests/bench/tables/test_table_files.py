@@ -19,7 +19,9 @@ ROWS = [
 
 @pytest.fixture
 def table():
-    return Table("some-name", "A title", ["one note"], ["data set"], ROWS, settings=Settings.paper(beta=0.25))
+    return Table(
+        "some-name", "A title", ["one note"], ["data set"], ROWS, settings=Settings.paper(beta=0.25)
+    )
 
 
 def test_markdown_shows_the_mean_over_seeds_and_a_dash_for_what_cannot_be_had(table):
@@ -34,12 +36,18 @@ def test_markdown_shows_the_mean_over_seeds_and_a_dash_for_what_cannot_be_had(ta
 
 
 def test_markdown_says_of_how_many_seeds_a_mean_is_if_some_have_none():
-    rows = [{"data set": "digits", "seed": seed, "delay": delay} for seed, delay in enumerate((None, 20.0, 30.0))]
+    rows = [
+        {"data set": "digits", "seed": seed, "delay": delay}
+        for seed, delay in enumerate((None, 20.0, 30.0))
+    ]
     assert "| digits | 25.0 ± 7.1 (2 of 3) |" in Table("x", "X", [], ["data set"], rows).markdown()
 
 
 def test_without_settings_of_its_own_a_table_lists_none():
-    assert "settings" not in Table("x", "X", [], ["data set"], ROWS, command="csim bench x --quick").markdown()
+    assert (
+        "settings"
+        not in Table("x", "X", [], ["data set"], ROWS, command="csim bench x --quick").markdown()
+    )
 
 
 def test_markdown_tells_how_to_make_the_table_again(table):
@@ -69,6 +77,8 @@ def test_writing_leaves_two_files_and_writing_again_the_same(table, tmp_path):
     assert first == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
-@pytest.mark.parametrize(("numbers", "text"), [([0.0], "0.000"), ([1e-6, 3e-6], "0.0000 ± 0.0000"), ([-0.5], "-0.500")])
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([0.0], "0.000"), ([1e-6, 3e-6], "0.0000 ± 0.0000"), ([-0.5], "-0.500")]
+)
 def test_a_figure_has_three_digits_that_count_and_never_more_than_four_places(numbers, text):
     assert figure(numbers) == text

@@ -28,7 +28,9 @@ def mining_table(split):
 def test_mining_compares_three_readings_at_two_weights_and_alone_beside_none(mining_table):
     settings = [(row["triplets"], row["β"]) for row in mining_table.rows if row["seed"] == 3]
     readings = ["all-positive", "batch-hard", "literal"]
-    expected = [(reading, weight) for weight in ("0.05", "1.0", "triplets alone") for reading in readings]
+    expected = [
+        (reading, weight) for weight in ("0.05", "1.0", "triplets alone") for reading in readings
+    ]
     assert settings == [("none", "0.0"), *expected]
     assert len(mining_table.rows) == 20
 
@@ -48,7 +50,9 @@ def test_the_readings_differ_and_the_weight_counts(mining_table):
 
 
 def test_the_triplet_loss_alone_pushes_classes_apart(mining_table):
-    between = {(row["triplets"], row["β"]): row["between"] for row in mining_table.rows if row["seed"] == 3}
+    between = {
+        (row["triplets"], row["β"]): row["between"] for row in mining_table.rows if row["seed"] == 3
+    }
     assert between["all-positive", "triplets alone"] > between["none", "0.0"]
 
 
@@ -61,7 +65,9 @@ def test_beta_judges_by_images_of_the_training_part(split):
 
 
 def test_closed_set_has_a_row_per_data_set_and_seed(split):
-    table = closed_set.make({"digits": split, "again": split}, settings=SETTINGS, seeds=[0, 1], per_class=40)
+    table = closed_set.make(
+        {"digits": split, "again": split}, settings=SETTINGS, seeds=[0, 1], per_class=40
+    )
     assert [(row["data set"], row["seed"]) for row in table.rows] == [
         ("digits", 0), ("digits", 1), ("again", 0), ("again", 1),
     ]  # fmt: skip
@@ -73,7 +79,9 @@ def test_closed_set_has_a_row_per_data_set_and_seed(split):
 @pytest.mark.slow
 def test_several_processes_give_the_same_figures_in_the_same_order(split):
     one, two = (
-        closed_set.make({"digits": split}, settings=SETTINGS, seeds=[0, 1, 2], per_class=40, jobs=jobs).rows
+        closed_set.make(
+            {"digits": split}, settings=SETTINGS, seeds=[0, 1, 2], per_class=40, jobs=jobs
+        ).rows
         for jobs in (1, 2)
     )
     assert one == two
@@ -81,7 +89,11 @@ def test_several_processes_give_the_same_figures_in_the_same_order(split):
 
 def test_progress_counts_every_case_and_the_thread_count_is_restored():
     threads, seen = torch.get_num_threads(), []
-    rows = measure_all(lambda case: {"threads": torch.get_num_threads()}, "ab", on_done=lambda *done: seen.append(done))
+    rows = measure_all(
+        lambda case: {"threads": torch.get_num_threads()},
+        "ab",
+        on_done=lambda *done: seen.append(done),
+    )
     assert rows == [{"threads": 1}] * 2
     assert seen == [(1, 2), (2, 2)]
     assert torch.get_num_threads() == threads
@@ -89,7 +101,9 @@ def test_progress_counts_every_case_and_the_thread_count_is_restored():
 
 def test_the_cube_of_the_race_is_the_sum_over_triplets():
     generator = torch.Generator().manual_seed(1)
-    vectors = functional.normalize(torch.randn(9, 4, generator=generator, dtype=torch.float64), dim=1)
+    vectors = functional.normalize(
+        torch.randn(9, 4, generator=generator, dtype=torch.float64), dim=1
+    )
     columns = torch.arange(9) % 3
     distances = log_distance_matrix(vectors)
     losses = [

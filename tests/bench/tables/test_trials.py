@@ -8,7 +8,17 @@ import pytest
 from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.baselines.learners.knn import choose_k
 from csim.bench.datasets import DataSet
-from csim.bench.tables.trials import FLOORS, METHODS, NETWORKS, SPLITS, Trial, divide, path_of, read, score_all
+from csim.bench.tables.trials import (
+    FLOORS,
+    METHODS,
+    NETWORKS,
+    SPLITS,
+    Trial,
+    divide,
+    path_of,
+    read,
+    score_all,
+)
 from csim.errors import InputError
 
 PIXELS = Trial("pixels", "digits", "S1", 0)
@@ -25,7 +35,9 @@ def numbered(count):
 def test_parts_are_of_the_split_s_sizes_and_share_no_image(split, sizes):
     parts = divide(numbered(7000), split, seed=0)
     assert [len(part.columns) for part in parts] == sizes
-    numbers = np.concatenate([part.images[:, 0, 0] + 256 * part.images[:, 0, 1].astype(int) for part in parts])
+    numbers = np.concatenate(
+        [part.images[:, 0, 0] + 256 * part.images[:, 0, 1].astype(int) for part in parts]
+    )
     assert sorted(numbers.tolist()) == list(range(7000))
     columns = np.concatenate([part.columns for part in parts])
     assert np.array_equal(columns, numbers % 3)
@@ -57,7 +69,9 @@ def test_names_tell_trials_apart():
         for thin in (1, 10)
     ]
     assert len({trial.name for trial in trials}) == len(trials)
-    assert Trial("lmnn", "mnist", "S2", 0).name != Trial("lmnn", "mnist", "S2", 0, is_quick=True).name
+    assert (
+        Trial("lmnn", "mnist", "S2", 0).name != Trial("lmnn", "mnist", "S2", 0, is_quick=True).name
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -95,7 +109,10 @@ def test_a_damaged_file_is_named(text, tmp_path):
     path = path_of(tmp_path, PIXELS)
     path.parent.mkdir()
     path.write_text(text)
-    with pytest.raises(InputError, match=r"metric-digits-S1-pixels-seed0.json is not a file of a trial .* delete it"):
+    with pytest.raises(
+        InputError,
+        match=r"metric-digits-S1-pixels-seed0.json is not a file of a trial .* delete it",
+    ):
         read(tmp_path, PIXELS)
 
 
@@ -110,7 +127,8 @@ def test_side_by_side_the_figures_are_the_same(tmp_path):
 def test_k_is_never_chosen_on_the_images_that_are_scored(monkeypatch, tmp_path):
     seen = []
     monkeypatch.setattr(
-        "csim.bench.tables.trials.choose_k", lambda near, truth: seen.append(len(truth)) or choose_k(near, truth)
+        "csim.bench.tables.trials.choose_k",
+        lambda near, truth: seen.append(len(truth)) or choose_k(near, truth),
     )
     (content,) = score_all([PIXELS], tmp_path)
     assert seen == [content["sample"]["validation"]]

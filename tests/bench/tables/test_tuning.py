@@ -21,11 +21,18 @@ def test_each_change_is_a_change_and_no_two_are_the_same():
 
 def test_the_runs_are_the_papers_on_whole_streams_of_fashion_mnist():
     for case in tuning.cases(PLAN):
-        assert (case.method, case.data, case.thin, case.budget) == ("paper", "fashion-mnist", 1, None)
+        assert (case.method, case.data, case.thin, case.budget) == (
+            "paper",
+            "fashion-mnist",
+            1,
+            None,
+        )
         assert case.seed >= 100
 
 
-@pytest.mark.parametrize(("heading", "figure"), [("accuracy %", "accuracy"), ("rejected novel %", "rejected_novel")])
+@pytest.mark.parametrize(
+    ("heading", "figure"), [("accuracy %", "accuracy"), ("rejected novel %", "rejected_novel")]
+)
 def test_each_change_has_the_figures_of_its_runs(heading, figure):
     for change in tuning.TRIED:
         words = ", ".join(f"{name}={value}" for name, value in sorted(change.items())) or "nothing"
@@ -36,4 +43,7 @@ def test_each_change_has_the_figures_of_its_runs(heading, figure):
 
 def test_the_command_makes_the_same_again():
     assert TABLE.command == "csim bench tuning --seed 100 --seed 101"
-    assert tuning.make(RESULTS[:1], PLAN.quick()).table.command == "csim bench tuning --quick --seed 100"
+    assert (
+        tuning.make(RESULTS[:1], PLAN.quick()).table.command
+        == "csim bench tuning --quick --seed 100"
+    )

@@ -83,15 +83,21 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         on_step = on_step or (lambda done, most: None)
         if validation is None:
             is_held = self._choose_held(columns)
-            lesson = Lesson(vectors[~is_held], columns[~is_held], vectors[is_held], columns[is_held])
+            lesson = Lesson(
+                vectors[~is_held], columns[~is_held], vectors[is_held], columns[is_held]
+            )
             self.steps_ = self._learn(lesson, self._most, on_step)
             if is_held.any():
-                self.steps_ = self._learn(Lesson(vectors, columns, vectors[:0], columns[:0]), self.steps_, on_step)
+                self.steps_ = self._learn(
+                    Lesson(vectors, columns, vectors[:0], columns[:0]), self.steps_, on_step
+                )
         else:
             held = np.asarray(validation[0], np.float32)
             held = np.asarray(validate_data(self, held, reset=False)) if len(held) else vectors[:0]
             place = {name: column for column, name in enumerate(self.classes_.tolist())}
-            own = np.array([place.get(name, -1) for name in np.asarray(validation[1]).tolist()], np.int64)
+            own = np.array(
+                [place.get(name, -1) for name in np.asarray(validation[1]).tolist()], np.int64
+            )
             self.steps_ = self._learn(Lesson(vectors, columns, held, own), self._most, on_step)
         return self
 

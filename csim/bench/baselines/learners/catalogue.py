@@ -29,7 +29,9 @@ def learner_of(name: str, *, seed: int, is_quick: bool = False) -> Learner:
         case "hdml":
             return HDML(epochs=15 if is_quick else 100, random_state=seed)
         case "gb-lmnn":
-            return GBLMNN(rounds=3 if is_quick else 20, trees=20 if is_quick else 200, random_state=seed)
+            return GBLMNN(
+                rounds=3 if is_quick else 20, trees=20 if is_quick else 200, random_state=seed
+            )
         case "sklr":
             return SKLR(sweeps=5 if is_quick else 100, random_state=seed)
     raise ValueError(f"a learner must be one of {', '.join(LEARNERS)}; got {name!r}")

@@ -40,6 +40,8 @@ def augmented(anchor: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tenso
 def _best_counts(worth: Tensor) -> Tensor:
     """Return the counts, (n, q), that maximise the sum of worths and [their sum + 1]₊."""
     steps = torch.tensor([-1, 0, 1], device=worth.device)
-    ways = [(worth + counted * steps).max(dim=2) for counted in (0, 1)]  # without the loss, and with it
+    ways = [
+        (worth + counted * steps).max(dim=2) for counted in (0, 1)
+    ]  # without the loss, and with it
     values = [way.values.sum(dim=1) + counted for counted, way in enumerate(ways)]
     return steps[torch.where((values[1] > values[0])[:, None], ways[1].indices, ways[0].indices)]

@@ -15,7 +15,9 @@ from csim.records import Floats
 
 _LOOK = 10  # trees between two looks for impostors, and at the validation images
 _LEAF = 5  # images in a leaf at least
-_GROW = 1.01  # what the step is multiplied by when a tree lowers the objective; halved when it does not
+_GROW = (
+    1.01  # what the step is multiplied by when a tree lowers the objective; halved when it does not
+)
 _LEAST = 1e-7  # a step so short that no tree helps any more
 
 
@@ -88,7 +90,12 @@ class GBLMNN(Learner):
         points = self.linear_.transform(lesson.vectors)
         held_points = self.linear_.transform(lesson.held) if len(held) else points[:0]
         grown: list[tuple[DecisionTreeRegressor, float]] = []
-        self.trees_, best, kept, step = grown[:0], lesson.score(points, held_points, self.k), 0, self.step
+        self.trees_, best, kept, step = (
+            grown[:0],
+            lesson.score(points, held_points, self.k),
+            0,
+            self.step,
+        )
         for done in range(most):
             on_step(done, most)
             if done % _LOOK == 0:
@@ -99,7 +106,9 @@ class GBLMNN(Learner):
             after, slope = margin_loss(moved, targets, impostors, self.push)
             if after < value:
                 value, gradient, points = after, slope, moved
-                held_points = held_points + step * _predict(tree, held) if len(held) else held_points
+                held_points = (
+                    held_points + step * _predict(tree, held) if len(held) else held_points
+                )
                 grown.append((tree, step))
                 step *= _GROW
             else:

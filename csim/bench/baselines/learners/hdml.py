@@ -84,7 +84,9 @@ class HDML(Learner):
         centred = lesson.vectors - self._centre
         inputs, columns = (torch.from_numpy(own).to(device) for own in (centred, lesson.columns))
         self._network = self._start(inputs)
-        optimiser = torch.optim.SGD(self._network.parameters(), lr=self.rate, weight_decay=self.decay, momentum=0.45)
+        optimiser = torch.optim.SGD(
+            self._network.parameters(), lr=self.rate, weight_decay=self.decay, momentum=0.45
+        )
         self._scale = self._find_scale(inputs)
         best, kept, weights = -1.0, 0, _copy(self._network)
         for epoch in range(1, most + 1):
@@ -134,10 +136,17 @@ class HDML(Learner):
         fellows = order[starts[own] + (self._rng.random(len(own)) * sizes[own]).astype(np.int64)]
         others = self._rng.integers(len(columns), size=len(columns))
         for start in range(0, len(anchors), self.batch):
-            yield tuple(torch.from_numpy(places[start : start + self.batch]) for places in (anchors, fellows, others))
+            yield tuple(
+                torch.from_numpy(places[start : start + self.batch])
+                for places in (anchors, fellows, others)
+            )
 
     def _step(
-        self, optimiser: torch.optim.Optimizer, inputs: Tensor, columns: Tensor, batch: tuple[Tensor, ...]
+        self,
+        optimiser: torch.optim.Optimizer,
+        inputs: Tensor,
+        columns: Tensor,
+        batch: tuple[Tensor, ...],
     ) -> None:
         """Lower the bound for triplets with the negatives whose codes are nearest."""
         places = [own.to(inputs.device) for own in batch]
@@ -150,9 +159,15 @@ class HDML(Learner):
             return
         triplet = (anchor[is_there], fellow[is_there], other[chosen[is_there]])
         with torch.no_grad():
-            pulls = [code - _signs(own) for code, own in zip(augmented(*triplet), triplet, strict=True)]
-            pulls[0] += triplet[0].mean(dim=0).clamp(-_BALANCE, _BALANCE)  # keeps a bit on for one half
-        loss = sum((pull * own).sum() for pull, own in zip(pulls, triplet, strict=True)) / len(triplet[0])
+            pulls = [
+                code - _signs(own) for code, own in zip(augmented(*triplet), triplet, strict=True)
+            ]
+            pulls[0] += (
+                triplet[0].mean(dim=0).clamp(-_BALANCE, _BALANCE)
+            )  # keeps a bit on for one half
+        loss = sum((pull * own).sum() for pull, own in zip(pulls, triplet, strict=True)) / len(
+            triplet[0]
+        )
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

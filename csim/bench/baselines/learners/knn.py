@@ -34,7 +34,9 @@ def vote(neighbours: Ints, k: int) -> Ints:
     [0, 2]
     """
     k = min(k, neighbours.shape[1])
-    ranks = 1 + 0.5 ** np.arange(2.0, k + 2)  # each rank adds more than all after it, and all of them less than a vote
+    ranks = 1 + 0.5 ** np.arange(
+        2.0, k + 2
+    )  # each rank adds more than all after it, and all of them less than a vote
     votes = np.zeros((len(neighbours), int(neighbours.max()) + 1))
     for rank in range(k):
         votes[np.arange(len(neighbours)), neighbours[:, rank]] += ranks[rank]

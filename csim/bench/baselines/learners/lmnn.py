@@ -91,12 +91,19 @@ class LMNN(Learner):
     def _descend(self, linear: Floats, inputs: Floats, targets: Ints, impostors: Ints) -> Floats:
         def loss(flat: Floats) -> tuple[float, Floats]:
             value, gradient = margin_loss(
-                inputs @ flat.reshape(linear.shape).T.astype(np.float32), targets, impostors, self.push
+                inputs @ flat.reshape(linear.shape).T.astype(np.float32),
+                targets,
+                impostors,
+                self.push,
             )
             return value / len(inputs), (gradient.T @ inputs).ravel().astype(float) / len(inputs)
 
         found = minimize(
-            loss, linear.ravel().astype(float), jac=True, method="L-BFGS-B", options={"maxiter": self.steps}
+            loss,
+            linear.ravel().astype(float),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": self.steps},
         )
         return np.asarray(found.x.reshape(linear.shape), np.float32)
 

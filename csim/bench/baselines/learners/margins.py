@@ -41,7 +41,9 @@ def _classes(columns: Ints) -> list[Ints]:
     return [np.flatnonzero(columns == column) for column in np.unique(columns)]
 
 
-def margin_loss(points: Floats, targets: Ints, impostors: Ints, push: float) -> tuple[float, Floats]:
+def margin_loss(
+    points: Floats, targets: Ints, impostors: Ints, push: float
+) -> tuple[float, Floats]:
     """Return the objective and its gradient by the points, (n, r).
 
     (1 - push) Σ d_ij + push Σ [1 + d_ij - d_il]₊ over targets j and impostors l of every i; d is a squared distance.
@@ -60,17 +62,23 @@ def margin_loss(points: Floats, targets: Ints, impostors: Ints, push: float) -> 
     for start in range(0, count, _BLOCK):
         rows = slice(start, start + _BLOCK)
         near = _squares(points[rows], points[targets[rows]])
-        far = np.where(impostors[rows] == NOBODY, np.inf, _squares(points[rows], points[impostors[rows]]))
+        far = np.where(
+            impostors[rows] == NOBODY, np.inf, _squares(points[rows], points[impostors[rows]])
+        )
         hinges = 1 + near[:, :, None] - far[:, None, :]  # (b, k, m)
         is_active = hinges > 0
         near_weights[rows] = (1 - push) + push * is_active.sum(axis=2)
         far_weights[rows] = -push * is_active.sum(axis=1)
-        value += (1 - push) * float(near.sum(dtype=float)) + push * float(hinges[is_active].sum(dtype=float))
+        value += (1 - push) * float(near.sum(dtype=float)) + push * float(
+            hinges[is_active].sum(dtype=float)
+        )
     pairs = np.concatenate([targets, impostors], axis=1)
     weights = np.concatenate([near_weights, far_weights], axis=1)
     is_pair = weights != 0
     lines = np.repeat(np.arange(count), is_pair.sum(axis=1))
-    graph = csr_array((weights[is_pair].astype(points.dtype), (lines, pairs[is_pair])), shape=(count, count))
+    graph = csr_array(
+        (weights[is_pair].astype(points.dtype), (lines, pairs[is_pair])), shape=(count, count)
+    )
     graph = graph + graph.T
     # Each weighted pair pulls or pushes both ends: twice the graph's Laplacian, times the points.
     gradient = 2 * (np.asarray(graph.sum(axis=1))[:, None] * points - graph @ points)

@@ -78,7 +78,9 @@ class SKLR(Learner):
     def _learn(self, lesson: Lesson, most: int, on_step: OnStep) -> int:
         self._components = Components(lesson.vectors, self.components)
         inputs = self._components(lesson.vectors)
-        self._spread = np.maximum(inputs.std(axis=0), 1e-12) if self.standard else np.ones(1, np.float32)
+        self._spread = (
+            np.maximum(inputs.std(axis=0), 1e-12) if self.standard else np.ones(1, np.float32)
+        )
         places = self._choose_landmarks(lesson.columns)
         columns = lesson.columns[places]
         self._landmarks = (inputs / self._spread)[places].astype(float)
@@ -109,7 +111,10 @@ class SKLR(Learner):
     def _choose_landmarks(self, columns: Ints) -> Ints:
         """Return places, as many of every class as there are and may be."""
         share = -(-self.landmarks // (int(columns.max()) + 1))
-        own = [self._rng.permutation(np.flatnonzero(columns == column))[:share] for column in np.unique(columns)]
+        own = [
+            self._rng.permutation(np.flatnonzero(columns == column))[:share]
+            for column in np.unique(columns)
+        ]
         return np.concatenate(own)
 
     def _scales(self, inputs: Floats) -> Floats:
@@ -120,7 +125,11 @@ class SKLR(Learner):
 
     def _first_kernel(self, inputs: Floats) -> Floats:
         """Return exp(-d²/σσ') of vectors with the landmarks, (n, m)."""
-        return np.asarray(np.exp(-squares(inputs, self._landmarks) / np.outer(self._scales(inputs), self._own_scales)))
+        return np.asarray(
+            np.exp(
+                -squares(inputs, self._landmarks) / np.outer(self._scales(inputs), self._own_scales)
+            )
+        )
 
     def _extend(self, vectors: Floats, block: int = 5000) -> Floats:
         """Return vectors in the span of the landmarks, (n, r)."""
@@ -143,7 +152,8 @@ class SKLR(Learner):
                 fellows = own[nearest(self._landmarks[own], self._landmarks[own], _NEAR + 1)]
                 odd = others[nearest(self._landmarks[others], self._landmarks[own], _NEAR)]
                 near |= {
-                    int(place): (line[line != place], far) for place, line, far in zip(own, fellows, odd, strict=True)
+                    int(place): (line[line != place], far)
+                    for place, line, far in zip(own, fellows, odd, strict=True)
                 }
         anchors = np.array(sorted(near), np.int64)
         for anchor in self._rng.choice(anchors, self.comparisons) if len(anchors) else ():
@@ -160,7 +170,9 @@ class SKLR(Learner):
 
     def _sweep(self, core: Floats, spans: Floats, halves: Ints) -> Floats:
         for anchor, fellow, odd in halves:
-            core = projected(core, spans[anchor] - spans[fellow], spans[anchor] - spans[odd], self.ratio)
+            core = projected(
+                core, spans[anchor] - spans[fellow], spans[anchor] - spans[odd], self.ratio
+            )
         return core
 
     def _map(self, vectors: Floats) -> Floats:

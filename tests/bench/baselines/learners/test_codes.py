@@ -12,7 +12,9 @@ from csim.bench.baselines.learners.hdml import HDML
 
 def value(codes, activations):
     own, first, second = codes
-    apart = sum(a != b for a, b in zip(own, first, strict=True)) - sum(a != b for a, b in zip(own, second, strict=True))
+    apart = sum(a != b for a, b in zip(own, first, strict=True)) - sum(
+        a != b for a, b in zip(own, second, strict=True)
+    )
     return max(0, apart + 1) + sum(
         code * float(activation)
         for line, row in zip(codes, activations, strict=True)

@@ -12,7 +12,12 @@ from csim.bench.baselines.learners.lmnn import LMNN
 from csim.bench.baselines.learners.sklr import SKLR
 
 # A thousand images ask for a smaller kernel, and fewer comparisons, than the tables' data sets.
-LEARNERS = {"lmnn": LMNN(), "gb-lmnn": GBLMNN(), "hdml": HDML(), "sklr": SKLR(rank=100, comparisons=2000)}
+LEARNERS = {
+    "lmnn": LMNN(),
+    "gb-lmnn": GBLMNN(),
+    "hdml": HDML(),
+    "sklr": SKLR(rank=100, comparisons=2000),
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +32,9 @@ def accuracies():
 
     for learner in LEARNERS.values():
         learner.fit(train, train_names)
-    found = {name: accuracy(own.gallery(train), own.transform(test)) for name, own in LEARNERS.items()}
+    found = {
+        name: accuracy(own.gallery(train), own.transform(test)) for name, own in LEARNERS.items()
+    }
     return found | {"pixels": accuracy(train, test)}
 
 

@@ -31,9 +31,13 @@ def learned(learner, names=NAMES, images=IMAGES):
 @pytest.mark.parametrize("learner", SMALL, ids=IDS)
 def test_it_is_an_estimator(learner):
     results = check_estimator(learner, on_fail=None, on_skip=None)
-    assert {one["check_name"]: one["exception"] for one in results if one["status"] == "failed"} == {}
+    assert {
+        one["check_name"]: one["exception"] for one in results if one["status"] == "failed"
+    } == {}
     # That of other kinds of arrays is only done when the environment asks for it.
-    assert {one["check_name"] for one in results if one["status"] == "skipped"} <= {"check_array_api_input"}
+    assert {one["check_name"] for one in results if one["status"] == "skipped"} <= {
+        "check_array_api_input"
+    }
     assert len(results) > 30
 
 
@@ -48,7 +52,10 @@ def test_it_learns_the_same_whatever_the_classes_are_called(learner):
 @pytest.mark.parametrize("learner", SMALL, ids=IDS)
 def test_the_order_of_classes_matters_no_more_than_chance(learner):
     reversed_names = 9 - NAMES
-    plain, turned = learned(learner).transform(IMAGES[TEST]), learned(learner, reversed_names).transform(IMAGES[TEST])
+    plain, turned = (
+        learned(learner).transform(IMAGES[TEST]),
+        learned(learner, reversed_names).transform(IMAGES[TEST]),
+    )
     if isinstance(learner, LMNN | GBLMNN):  # the others draw images class by class
         assert np.allclose(plain, turned, atol=1e-3)
     near = nearest(learner.gallery(IMAGES[TRAIN]), turned, 3)

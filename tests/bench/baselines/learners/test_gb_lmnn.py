@@ -13,7 +13,9 @@ TRAIN, VALIDATION = slice(0, 400), slice(400, 600)
 
 
 def learn(learner):
-    return learner.fit(IMAGES[TRAIN], NAMES[TRAIN], validation=(IMAGES[VALIDATION], NAMES[VALIDATION]))
+    return learner.fit(
+        IMAGES[TRAIN], NAMES[TRAIN], validation=(IMAGES[VALIDATION], NAMES[VALIDATION])
+    )
 
 
 def test_without_trees_it_is_lmnn():

@@ -30,7 +30,9 @@ def naive(points, targets, impostors, push):
 def test_it_is_the_naive_sum(seed, push, many):
     points, columns = some_points(seed)
     targets, impostors = targets_of(points, columns, 2), impostors_of(points, columns, many)
-    assert margin_loss(points, targets, impostors, push)[0] == pytest.approx(naive(points, targets, impostors, push))
+    assert margin_loss(points, targets, impostors, push)[0] == pytest.approx(
+        naive(points, targets, impostors, push)
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,7 +43,9 @@ def test_its_gradient_is_that_of_finite_differences(seed):
     for place in np.ndindex(points.shape):
         step = np.zeros_like(points)
         step[place] = 1e-6
-        up, down = (margin_loss(points + sign * step, targets, impostors, 0.6)[0] for sign in (1, -1))
+        up, down = (
+            margin_loss(points + sign * step, targets, impostors, 0.6)[0] for sign in (1, -1)
+        )
         assert gradient[place] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-4)
 
 
@@ -110,7 +114,12 @@ def test_the_objective_never_rises_inside_a_round(monkeypatch):
 
     def watched(self, linear, inputs, targets, impostors):
         after = descend(self, linear, inputs, targets, impostors)
-        values.append([margin_loss(inputs @ own.T, targets, impostors, self.push)[0] for own in (linear, after)])
+        values.append(
+            [
+                margin_loss(inputs @ own.T, targets, impostors, self.push)[0]
+                for own in (linear, after)
+            ]
+        )
         return after
 
     monkeypatch.setattr(LMNN, "_descend", watched)

@@ -41,7 +41,9 @@ def test_the_closed_form_is_the_dense_one():
     cases = list(violated_kernels())
     assert len(cases) > 10
     for core, near, far in cases:
-        assert np.allclose(projected(core, near, far, 2.0), dense(core, near, far, 2.0), rtol=1e-6, atol=1e-8)
+        assert np.allclose(
+            projected(core, near, far, 2.0), dense(core, near, far, 2.0), rtol=1e-6, atol=1e-8
+        )
 
 
 def test_after_a_projection_the_comparison_just_holds_and_the_kernel_is_positive():
@@ -60,7 +62,9 @@ def test_without_sweeps_it_is_the_first_kernel():
     rng = np.random.default_rng(0)
     columns = np.arange(120) % 3
     images = (rng.normal(size=(120, 6)) + 2 * np.eye(3, 6)[columns]).astype(np.float32)
-    learner = SKLR(landmarks=120, rank=120, sweeps=0).fit(images, columns, validation=(images, columns))
+    learner = SKLR(landmarks=120, rank=120, sweeps=0).fit(
+        images, columns, validation=(images, columns)
+    )
     inputs = learner._components(learner_landmarks(learner, images)).astype(float)
     found = learner.transform(learner_landmarks(learner, images))
     kernel = learner._first_kernel(inputs)
@@ -83,7 +87,10 @@ def test_comparisons_are_of_one_class_with_another_s_and_most_hold_in_the_end():
     learner = SKLR(landmarks=150, rank=60, comparisons=200, sweeps=30)
     learner.fit(images, columns, validation=(images[:0], columns[:0]))
     own = np.array(
-        [columns[np.square(images - one).sum(axis=1).argmin()] for one in learner_landmarks(learner, images)]
+        [
+            columns[np.square(images - one).sum(axis=1).argmin()]
+            for one in learner_landmarks(learner, images)
+        ]
     )
     triplets = learner._compare(own)
     assert (own[triplets[:, 0]] == own[triplets[:, 1]]).all()
@@ -92,6 +99,7 @@ def test_comparisons_are_of_one_class_with_another_s_and_most_hold_in_the_end():
     before = SKLR(landmarks=150, rank=60, comparisons=200, sweeps=0)
     before.fit(images, columns, validation=(images[:0], columns[:0]))
     left, at_first = (
-        len(some._violated(some.transform(learner_landmarks(some, images)), triplets)) for some in (learner, before)
+        len(some._violated(some.transform(learner_landmarks(some, images)), triplets))
+        for some in (learner, before)
     )
     assert left < 0.7 * at_first
