@@ -20,38 +20,15 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from csim.engine import Engine
-from csim.errors import CheckpointError, NotFittedError
+from csim.errors import CheckpointError
 from csim.records import Model, State
+from csim.settings import with_current_names
 
-FORMAT = 4  # 2: budget, answers told, pool of discovery; 3: recent images, choice of questions; 4: questions by column
-_PARTS = ("head", "discovery", "dialogue", "store", "schedule")
+FORMAT = 5  # 4 to 5: views from outside, the last search, names of settings
 _ARRAY = "$array"
 _PLAIN = (str, int, float, bool, type(None))
 
 Arrays = dict[str, npt.NDArray[Any]]
-
-
-def engine_state(engine: Engine) -> State:
-    """Return everything an engine knows, as plain values and arrays."""
-    if engine.model is None:
-        raise NotFittedError("there is no model yet; give labelled images first")
-    parts = {name: getattr(engine, name).state() for name in _PARTS}
-    return {
-        "position": engine.position,
-        "is_stale": engine.is_stale,
-        "model": model_state(engine.model),
-        **parts,
-    }
-
-
-def restore_engine(engine: Engine, state: State) -> None:
-    """Bring an engine to where `engine_state` found one."""
-    engine.dialogue.restore(state["dialogue"])
-    engine.install(model_from(state["model"]))
-    for name in _PARTS:
-        getattr(engine, name).restore(state[name])
-    engine.position, engine.is_stale = state["position"], state["is_stale"]
 
 
 def model_state(model: Model) -> State:
@@ -102,7 +79,8 @@ def read(path: Path) -> State:
         raise CheckpointError(
             f"{path} holds arrays but was not written by csim; give a file made by save()"
         )
-    if (found := int(header["csim"])) != FORMAT:
+    found = int(header["csim"])
+    if found not in (FORMAT, *_UPGRADES):
         wanted = "a newer csim" if found > FORMAT else "the csim that wrote it"
         raise CheckpointError(
             f"{path} has format {found}, this program reads {FORMAT}; use {wanted}"
@@ -112,7 +90,7 @@ def read(path: Path) -> State:
             f"{path} is damaged: its content does not match its checksum; restore it from a copy"
         )
     state: State = _put_together(json.loads(header["state"]), arrays)
-    return state
+    return state if found == FORMAT else _UPGRADES[found](state)
 
 
 def checksum(path: Path) -> str:
@@ -128,6 +106,23 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _from_format_4(state: State) -> State:
+    """Return a state of format 4 as it would be written today."""
+    upgraded = dict(state)
+    if "settings" in state:
+        upgraded["settings"] = with_current_names(state["settings"])
+    if "discovery" in state:
+        pool = dict(state["discovery"]["pool"])
+        last_search = pool.pop("last_look", 0)
+        upgraded["discovery"] = state["discovery"] | {"pool": pool, "last_search": last_search}
+        empty = np.zeros((0, 0), np.float32)
+        upgraded["gallery"] = {"ids": [], "positions": [], "vectors": empty, "features": empty}
+    return upgraded
+
+
+_UPGRADES = {4: _from_format_4}
 
 
 def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401

@@ -202,7 +202,7 @@ class StreamClassifier:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file; the encoder, if it is a foreign one, is not in it."""
-        state = checkpoint.engine_state(self._engine)
+        state = self._engine.state() | {"model": checkpoint.model_state(self._model)}
         extra = {"settings": self.settings.to_dict(), "is_foreign": self._foreign is not None}
         checkpoint.write(Path(path), state | extra)
 
@@ -225,7 +225,7 @@ class StreamClassifier:
             raise CheckpointError(f"{path} {wanted}; pass it accordingly: load(path, encoder=…)")
         classifier = cls(Settings.from_dict(state["settings"]), encoder=encoder, on_event=on_event)
         classifier._parts = build(classifier.settings, encoder)
-        checkpoint.restore_engine(classifier._parts.engine, state)
+        classifier._parts.engine.restore(state, checkpoint.model_from(state["model"]))
         return classifier
 
     @property

@@ -5,7 +5,7 @@ The engine asks and hears through it. Everything is checked before anything chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 
@@ -130,6 +130,25 @@ class Dialogue:
             if isinstance(answer, Named | Correct):
                 self.catalogue.find(answer.name)
 
+    def take(
+        self,
+        answers: Sequence[Answer],
+        parts: Mapping[Split, Sequence[Group]],
+        guess: Callable[[Floats], Guesses],
+        position: int,
+    ) -> list[Event]:
+        """Do what checked answers say, in order; `parts` are the groups to ask about for a split."""
+        events: list[Event] = []
+        for answer in answers:
+            if isinstance(answer, Split):
+                self.ledger.mark(answer.question_id, "split")
+                asked = self.ask(parts[answer], guess, position)
+                into = tuple(event.question.id for event in asked if isinstance(event, Asked))
+                events += [Divided(position, answer.question_id, into), *asked]
+            else:
+                events += self.hear(answer, position)
+        return events
+
     def hear(self, answer: Named | Correct | Undo | Skip, position: int) -> list[Event]:
         """Do what an answer says; it has been checked."""
         match answer:
@@ -153,7 +172,10 @@ class Dialogue:
                 return events + self._withdraw(before, position)
             case Undo(question_id):
                 question, given = self.ledger.mark(question_id, "undone")
-                before, members = self.catalogue.current(given), self._spoken_for(question)
+                before, members = (
+                    self.catalogue.current(given),
+                    _answered(question, self.ledger, self.store),
+                )
                 self.store.remove(item.id for item in members)
                 events = [Undone(position, question_id)]
                 if before is not None:  # the class may be gone already
@@ -163,25 +185,11 @@ class Dialogue:
                 self.ledger.mark(question_id, "skipped")
                 return [Skipped(position, question_id)]
 
-    def divide(
-        self,
-        answer: Split,
-        groups: Sequence[Group],
-        guess: Callable[[Floats], Guesses],
-        position: int,
-    ) -> list[Event]:
-        """Ask about the parts of a question instead of the whole."""
-        self.ledger.mark(answer.question_id, "split")
-        asked = self.ask(groups, guess, position)
-        into = tuple(event.question.id for event in asked if isinstance(event, Asked))
-        return [Divided(position, answer.question_id, into), *asked]
-
-    def let_go(self, events: list[Event]) -> list[Event]:
-        """Let images go that a new model sees otherwise than the answers that were spread to them."""
-        item_ids = [event.item_id for event in events if isinstance(event, Revised)]
-        self.store.remove(item_ids)
-        self.ledger.free(item_ids)
-        return events
+    def release(self, item_ids: Iterable[ItemId]) -> None:
+        """Take items out of the store and of answered groups: a new model gave them another class."""
+        released = list(item_ids)
+        self.store.remove(released)
+        self.ledger.free(released)
 
     def edit(self, change: Edit, position: int) -> list[Event]:
         """Add, rename, merge or remove a class."""
@@ -209,7 +217,7 @@ class Dialogue:
         return {**parts, "told": self.told}
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         self.ledger.restore(state["ledger"])
         self.catalogue.restore(state["catalogue"])
         self.budget.restore(state["budget"])
@@ -226,15 +234,10 @@ class Dialogue:
         question = self.ledger.settle(question_id, class_id)
         self.catalogue.support(class_id)
         self.told += 1
-        members = self._spoken_for(question)
+        members = _answered(question, self.ledger, self.store)
         for item in members:
             self.store.add(item, class_id, is_told=item.id == question.representative.id)
         return question, members
-
-    def _spoken_for(self, question: Question) -> list[Item]:
-        """Return the images that the answer to a question is about: not those that a person was shown for another."""
-        told, bound = question.representative.id, self.ledger.bound(question.id)
-        return [item for item in bound if item.id == told or not self.store.is_told(item.id)]
 
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
         """Take an answer's support from a class; a class with nothing behind it is gone at once."""
@@ -248,6 +251,16 @@ class Dialogue:
         self.store.drop(class_id)
         revised: list[Event] = [Revised(position, item.id, class_id, None) for item in items]
         return [ClassRemoved(position, class_id), *revised]
+
+
+def _answered(question: Question, ledger: Ledger, store: ClassStore) -> list[Item]:
+    """Return the items that the answer to a question labels.
+
+    An item that a person was shown for another question keeps that answer.
+    """
+    shown = question.representative.id
+    members = ledger.bound(question.id)
+    return [item for item in members if item.id == shown or not store.is_told(item.id)]
 
 
 def _ids(items: Sequence[Item]) -> tuple[ItemId, ...]:

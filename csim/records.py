@@ -80,11 +80,25 @@ class Encoder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Hold an item's vector and features under one model version, to hand it to the engine."""
+
+    vector: Floats  # (d,), unit length
+    features: Floats  # (f,), which training did not pull onto the known classes
+    model: int
+
+
+GivenViews = Sequence[
+    View | None
+]  # one per item, None where there is none; empty if there are none
+
+
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Images as a model sees them: vectors of unit length, and features that it did not pull onto its classes."""
+    """Hold the views of several items under one model."""
 
-    vectors: Floats  # (n, d)
+    vectors: Floats  # (n, d), unit length
     features: Floats  # (n, f)
 
 
@@ -371,26 +385,10 @@ class Retrained:
 
 
 Event = (
-    Accepted
-    | Rejected
-    | Asked
-    | Joined
-    | Left
-    | Labelled
-    | Told
-    | Revised
-    | Skipped
-    | Divided
-    | Undone
-    | Corrected
-    | Expired
-    | ClassAdded
-    | ClassRenamed
-    | ClassesMerged
-    | ClassRemoved
-    | TrainingDue
-    | Retrained
-)
+    Accepted | Rejected | Asked | Joined | Left | Labelled | Told | Revised | Skipped
+    | Divided | Undone | Corrected | Expired | ClassAdded | ClassRenamed | ClassesMerged
+    | ClassRemoved | TrainingDue | Retrained
+)  # fmt: skip
 
 
 def stack(items: Sequence[Item]) -> Images:

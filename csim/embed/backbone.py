@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from csim.embed.encoder import CentredEncoder, NetworkEncoder, to_inputs
-from csim.embed.gallery import Seer
+from csim.embed.gallery import ViewEncoder
 from csim.embed.network import Body, CentredBody, ConvBody, OpenWorldNetwork
 from csim.records import Encoder, Images, Model
 
@@ -26,11 +26,11 @@ class Backbone(Protocol):
         """Return a fresh body for such images and inputs."""
         ...
 
-    def encoder(self, network: OpenWorldNetwork) -> Seer:
+    def encoder(self, network: OpenWorldNetwork) -> ViewEncoder:
         """Return what embeds images for a network on this backbone."""
         ...
 
-    def open(self, model: Model) -> Seer:
+    def open(self, model: Model) -> ViewEncoder:
         """Return what embeds images for a finished model."""
         ...
 
@@ -52,12 +52,12 @@ class OwnBackbone:
         """Return fresh convolutions."""
         return self._make_body(images.shape[1:])
 
-    def encoder(self, network: OpenWorldNetwork) -> Seer:
+    def encoder(self, network: OpenWorldNetwork) -> ViewEncoder:
         """Return an encoder around the network's body."""
         assert isinstance(network.body, ConvBody)
         return NetworkEncoder(network.body, self._device)
 
-    def open(self, model: Model) -> Seer:
+    def open(self, model: Model) -> ViewEncoder:
         """Rebuild the network and return an encoder around its body."""
         network = OpenWorldNetwork(self._make_body(model.image_shape), model.class_ids)
         network.continue_from(model.network, model.class_ids)
@@ -79,12 +79,12 @@ class ForeignBackbone:
         """Return a body that moves the inputs' mean to the middle."""
         return CentredBody(inputs.mean(0))
 
-    def encoder(self, network: OpenWorldNetwork) -> Seer:
+    def encoder(self, network: OpenWorldNetwork) -> ViewEncoder:
         """Return the encoder, seen from the middle."""
         assert isinstance(network.body, CentredBody)
         return CentredEncoder(self._encoder, network.body)
 
-    def open(self, model: Model) -> Seer:
+    def open(self, model: Model) -> ViewEncoder:
         """Return the encoder, seen from the model's middle."""
         return CentredEncoder(
             self._encoder, CentredBody(torch.from_numpy(np.array(model.network["body.mean"])))

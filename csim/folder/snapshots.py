@@ -23,7 +23,7 @@ def save(
 ) -> None:
     """Write what the engine knows after a step, and drop what is no longer needed for a restart."""
     assert engine.model is not None
-    state = checkpoint.engine_state(engine) | {"model": engine.model.version}
+    state = engine.state() | {"model": engine.model.version}
     checkpoint.write(layout.snapshot(step), state)
     with transaction(connection):
         row = (step, engine.position, engine.model.version)
@@ -51,9 +51,7 @@ def load(connection: sqlite3.Connection, layout: Layout, engine: Engine) -> tupl
         except CheckpointError as error:
             problems.append(str(error))
             continue
-        checkpoint.restore_engine(
-            engine, state | {"model": checkpoint.model_state(read_model(layout, version))}
-        )
+        engine.restore(state, read_model(layout, version))
         return step, problems
     raise FolderError(
         f"{layout.root} has no whole snapshot left ({problems[-1]}); restore the folder from a backup"

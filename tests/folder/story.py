@@ -6,7 +6,6 @@ import numpy as np
 from digit_folder import arrivals, name_of, rows
 from digit_stream import digit_stream
 
-from csim.checkpoint import engine_state
 from csim.folder import inbox
 from csim.folder.codec import message_from_text
 from csim.folder.database import open_for_messages
@@ -97,7 +96,7 @@ def retell(reference, folder):
 
 def knowledge(stream):
     """Return all that a stream's engine knows, in a form that can be compared."""
-    return _plain(engine_state(stream._engine))
+    return _plain(stream._engine.state())
 
 
 def _plain(value):
