@@ -46,7 +46,7 @@ _HELD_OUT = (
 
 @dataclass(frozen=True)
 class Parts:
-    """A stream's engine and what trains its models."""
+    """Hold a stream's engine and what trains its models."""
 
     engine: Engine
     trainer: ModelTrainer
@@ -58,25 +58,25 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
     Parameters
     ----------
     settings
-        All that can be tuned.
+        Everything that can be tuned.
     encoder
-        A foreign encoder to stand in for our own network.
+        An encoder of your own, used instead of csim's network.
     """
     eviction = ProtectTold() if settings.eviction == "protect-told" else OldestOut()
     store = ClassStore(settings.store_size, eviction, settings.store_inferred)
     head = Head(make_threshold(settings))
     discovery = make_discovery(settings)
-    window = discovery.pool
+    window = discovery.pool if isinstance(discovery.pool, Recent) else None
+    ledger = Ledger(settings.ledger_size)
+    dialogue = Dialogue(ledger, Catalogue(), store, Budget(settings.budget))
     is_held_out = settings.threshold == "quantile"
     engine = Engine(
         open_gallery=lambda model: Gallery(open_encoder(settings, model, encoder), model.version),
         head=head,
         evidence=held_out if is_held_out else stored,
         discovery=discovery,
-        second_look=SecondLook(head, discovery, window if isinstance(window, Recent) else None),
-        dialogue=Dialogue(
-            Ledger(settings.ledger_size), Catalogue(), store, Budget(settings.budget)
-        ),
+        second_look=SecondLook(head, discovery, window, dialogue.release),
+        dialogue=dialogue,
         store=store,
         store_score=settings.store_score,
         schedule=Schedule(

@@ -1,8 +1,8 @@
-"""Engine state ↔ one file: named arrays and JSON in the safetensors format, no pickle.
+"""State ↔ one file: named arrays and JSON in the safetensors format, no pickle.
 
-The header holds the format number, everything that is not an array as JSON, and a sha256 of both that and the
-arrays, because the format itself does not notice a flipped bit. A file that is damaged, foreign or newer is
-refused before anything is built from it.
+The header holds the format number, everything that is not an array as JSON, and a sha256 of that
+JSON and the arrays, because safetensors does not notice a flipped bit. A file that is damaged, not
+csim's or newer is refused before anything is built from it. Format 4 is upgraded when it is read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def model_state(model: Model) -> State:
 
 
 def model_from(state: State) -> Model:
-    """Return the model that `model_state` took apart."""
+    """Return the model that `model_state` turned into plain values."""
     return Model(
         **state
         | {"class_ids": tuple(state["class_ids"]), "image_shape": tuple(state["image_shape"])}
@@ -45,7 +45,7 @@ def model_from(state: State) -> Model:
 
 
 def write(path: Path, state: State) -> None:
-    """Write a state to a file; the file is there whole or not at all, even if the machine stops."""
+    """Write a state to a file, atomically: a crash leaves the old file or the new one."""
     arrays: Arrays = {}
     text = json.dumps(_take_apart(state, "", arrays))
     header = {"csim": str(FORMAT), "state": text, "sha256": _digest(text, arrays)}
@@ -64,7 +64,7 @@ def write(path: Path, state: State) -> None:
 
 
 def read(path: Path) -> State:
-    """Read a state back, or say what is wrong with the file."""
+    """Return the state in a file; raise CheckpointError if it cannot be read."""
     try:
         with safe_open(path, framework="numpy") as file:
             header: Mapping[str, str] = file.metadata() or {}
@@ -94,7 +94,7 @@ def read(path: Path) -> State:
 
 
 def checksum(path: Path) -> str:
-    """Return the sha256 of what a file of ours holds; the file's own bytes may come in another order."""
+    """Return the sha256 of the content of a file that `write` wrote."""
     with safe_open(path, framework="numpy") as file:
         return str(file.metadata()["sha256"])
 

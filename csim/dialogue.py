@@ -1,6 +1,6 @@
-"""What a person's words do to questions, classes and stored images, which always change together.
+"""What answers and edits do to questions, classes and stored items, which change together.
 
-The engine asks and hears through it. Everything is checked before anything changes.
+The engine asks and takes answers through it. Everything is checked before anything changes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from csim.store.class_store import ClassStore
 
 
 class Dialogue:
-    """The ledger, the catalogue and the store, kept in step, and what all of it has cost."""
+    """Keep the ledger, the catalogue and the store in step, and count what was asked and told."""
 
     def __init__(
         self, ledger: Ledger, catalogue: Catalogue, store: ClassStore, budget: Budget
@@ -69,15 +69,14 @@ class Dialogue:
         """Return the id of a class by its name."""
         class_id = self.catalogue.find(name)
         if class_id is None:
-            raise ClassError(
-                f"no class is called {name!r}; the names are {', '.join(self.catalogue.names().values())}"
-            )
+            names = ", ".join(self.catalogue.names().values())
+            raise ClassError(f"no class is called {name!r}; choose one of {names}")
         return class_id
 
     def members(self, answers: Sequence[Answer]) -> dict[Split, list[Item]]:
-        """Return the images that splits among answers are about, each once.
+        """Return the items that splits among answers are about, each once.
 
-        An image that a person is or was shown for another question is not asked about again.
+        csim does not ask again about an item that it showed for another question.
         """
         taken: set[ItemId] = set()
         found: dict[Split, list[Item]] = {}
@@ -100,9 +99,9 @@ class Dialogue:
         position: int,
         joined: Mapping[QuestionId, Sequence[Item]] = MappingProxyType({}),
     ) -> list[Event]:
-        """Open a question for each group, with the model's `guess` at its representative's vector.
+        """Open a question for each group, with the model's `guess` for its representative.
 
-        `joined` images become members of questions that are open already.
+        `joined` items become members of questions that are open already.
         """
         guesses = [guess(group.vector) for group in groups]
         self.budget.spend(len(groups))
@@ -124,7 +123,7 @@ class Dialogue:
         return events + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
     def check(self, answers: Sequence[Answer]) -> None:
-        """Refuse answers of which one cannot be taken."""
+        """Raise an error if one of the answers is not possible."""
         self.ledger.check(answers)
         for answer in answers:
             if isinstance(answer, Named | Correct):
@@ -137,7 +136,7 @@ class Dialogue:
         guess: Callable[[Floats], Guesses],
         position: int,
     ) -> list[Event]:
-        """Do what checked answers say, in order; `parts` are the groups to ask about for a split."""
+        """Carry out checked answers in order; `parts` are the groups that each split asks about."""
         events: list[Event] = []
         for answer in answers:
             if isinstance(answer, Split):
@@ -150,7 +149,7 @@ class Dialogue:
         return events
 
     def hear(self, answer: Named | Correct | Undo | Skip, position: int) -> list[Event]:
-        """Do what an answer says; it has been checked."""
+        """Carry out an answer that has been checked."""
         match answer:
             case Named(question_id, name):
                 class_id, events = self._class_of(name, position)
@@ -163,19 +162,15 @@ class Dialogue:
             case Correct(question_id, name):
                 class_id, events = self._class_of(name, position)
                 _, given = self.ledger.mark(question_id, "undone")
-                (_, members), before = (
-                    self._label(question_id, class_id),
-                    self.catalogue.current(given),
-                )
+                _, members = self._label(question_id, class_id)
+                before = self.catalogue.current(given)
                 events.append(Corrected(position, question_id, class_id))
                 events += [Revised(position, item.id, before, class_id) for item in members]
                 return events + self._withdraw(before, position)
             case Undo(question_id):
                 question, given = self.ledger.mark(question_id, "undone")
-                before, members = (
-                    self.catalogue.current(given),
-                    _answered(question, self.ledger, self.store),
-                )
+                before = self.catalogue.current(given)
+                members = _answered(question, self.ledger, self.store)
                 self.store.remove(item.id for item in members)
                 events = [Undone(position, question_id)]
                 if before is not None:  # the class may be gone already
@@ -186,7 +181,7 @@ class Dialogue:
                 return [Skipped(position, question_id)]
 
     def release(self, item_ids: Iterable[ItemId]) -> None:
-        """Take items out of the store and of answered groups: a new model gave them another class."""
+        """Take items that a new model decided differently out of the store and their groups."""
         released = list(item_ids)
         self.store.remove(released)
         self.ledger.free(released)
@@ -208,7 +203,7 @@ class Dialogue:
                 return self._remove(class_id, position)
 
     def state(self) -> State:
-        """Return questions, classes and costs; the store is saved on its own."""
+        """Return questions, classes and counts; the engine saves the store."""
         parts = {
             "ledger": self.ledger.state(),
             "catalogue": self.catalogue.state(),
@@ -240,7 +235,7 @@ class Dialogue:
         return question, members
 
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
-        """Take an answer's support from a class; a class with nothing behind it is gone at once."""
+        """Withdraw an answer from a class; remove the class if it has no other answer."""
         if class_id is None or not self.catalogue.withdraw(class_id):
             return []
         return self._remove(class_id, position)

@@ -2,9 +2,9 @@
 
     source → embed → accept or reject → discover → ask → store → retrain
 
-`observe` is the paper's Algorithm 1. A search begins its Algorithm 2, and `tell` ends it. The engine
-opens questions and reports `TrainingDue`: whoever drives it answers with `tell`, trains, and calls
-`install`. `build.py` knows which parts it is made of.
+`observe` is the paper's Algorithm 1. A search begins its Algorithm 2, and `tell` ends it. The
+engine opens questions and reports `TrainingDue`. Its caller answers with `tell`, trains a model and
+calls `install`. `build.py` knows which parts it is made of.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Engine:
         return events
 
     def ask_now(self) -> list[r.Event]:
-        """Search for questions now; items that wait and are not asked about get their best class."""
+        """Search for questions now; give items that still wait afterwards their best class."""
         return self._search() + self.second_look.settle_all(self.gallery, self.position)
 
     def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
@@ -99,7 +99,9 @@ class Engine:
         self._use(model)
         self.schedule.done()
         retrained = r.Retrained(self.position, model.version, self.head.class_ids)
-        return [retrained, *self._decide_recent_again(), *self._training_due()]
+        self.refresh()
+        revised = self.second_look.revise(self.gallery, self.position)
+        return [retrained, *revised, *self._training_due()]
 
     def refresh(self) -> None:
         """Fit the thresholds again if what they are fitted on has changed."""
@@ -147,7 +149,7 @@ class Engine:
         return r.Accepted(item.position, item.id, class_id, score, self.model.version)
 
     def _search(self) -> list[r.Event]:
-        """Ask about what is new or in doubt, within the budget; similar items join open questions."""
+        """Ask about what is new or in doubt, within the budget; add items to open questions."""
         self.refresh()  # a new model may have come since the last item
         self._is_stale = True
         most = self.dialogue.budget.left(self.position)
@@ -158,22 +160,16 @@ class Engine:
         return self.discovery.apply(events)
 
     def _apply(self, events: Sequence[r.Event]) -> list[r.Event]:
-        """Apply events to the pool and the head; if classes came or went, decide recent items again."""
+        """Apply events to pool and head; if the set of classes changed, decide recent items again."""
         applied = self.discovery.apply(events)
         self._is_stale = True
         known = self.head.class_ids
         if self.model is not None:
             self.head.install(self.model, self.dialogue.catalogue.current)
         if self.head.class_ids != known:
-            applied += self._decide_recent_again()
+            self.refresh()
+            applied += self.second_look.revise(self.gallery, self.position)
         return applied + self._training_due()
-
-    def _decide_recent_again(self) -> list[r.Event]:
-        """Revise recent items; one that changes leaves the store and its question's group."""
-        self.refresh()
-        revised = self.second_look.revise(self.gallery, self.position)
-        self.dialogue.release(event.item_id for event in revised if isinstance(event, r.Revised))
-        return revised
 
     def _training_due(self) -> list[r.Event]:
         job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)

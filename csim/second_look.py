@@ -1,14 +1,14 @@
-"""The second look: recent items are decided again, with what csim has learned since they arrived."""
+"""The second look: csim decides recent items again, with what it has learned since."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from csim.decide.head import Head
 from csim.discover.discovery import Discovery
 from csim.discover.recent import Recent
 from csim.embed.gallery import Gallery
-from csim.records import ClassId, Event, Item, Revised
+from csim.records import ClassId, Event, Item, ItemId, Revised
 
 
 class SecondLook:
@@ -22,18 +22,30 @@ class SecondLook:
         Its pool holds the items that wait for a class.
     window
         The items whose class may be revised; None if classes are final, as in the paper.
+    release
+        Called with the ids of revised items: they leave the store and the group of their question.
     """
 
-    def __init__(self, head: Head, discovery: Discovery, window: Recent | None) -> None:
+    def __init__(
+        self,
+        head: Head,
+        discovery: Discovery,
+        window: Recent | None,
+        release: Callable[[Iterable[ItemId]], None],
+    ) -> None:
         self._head = head
         self._discovery = discovery
         self._window = window
+        self._release = release
 
     def revise(self, gallery: Gallery, position: int) -> list[Event]:
         """Decide all recent items again; one that waits gets a class once it is accepted."""
         if self._window is None:
             return []
-        return self._decide(self._window.revisable(position), gallery, position, is_final=False)
+        recent = self._window.revisable(position)
+        revised = self._decide(recent, gallery, position, is_final=False)
+        self._release([event.item_id for event in revised])
+        return [*revised]
 
     def settle_old(self, gallery: Gallery, position: int) -> list[Event]:
         """Give items that cannot wait longer their best class, if there is any class."""
@@ -44,7 +56,7 @@ class SecondLook:
         return self._settle(self._discovery.pool.waiting(), gallery, position)
 
     def _settle(self, items: Sequence[Item], gallery: Gallery, position: int) -> list[Event]:
-        return self._decide([(item, None) for item in items], gallery, position, is_final=True)
+        return [*self._decide([(item, None) for item in items], gallery, position, is_final=True)]
 
     def _decide(
         self,
@@ -53,15 +65,16 @@ class SecondLook:
         position: int,
         *,
         is_final: bool,
-    ) -> list[Event]:
+    ) -> list[Revised]:
         if not labelled or not self._head.class_ids:
             return []
         views = gallery.views([item for item, _ in labelled])
         decisions = self._head.decide(self._head.scores(views.vectors))
-        events: list[Event] = []
+        revised: list[Revised] = []
         for (item, before), decision in zip(labelled, decisions, strict=True):
             is_given = before is not None or decision.is_accepted or is_final
             after = decision.class_id if is_given else None
             if after != before:
-                events.append(Revised(position, item.id, before, after))
-        return self._discovery.apply(events)
+                revised.append(Revised(position, item.id, before, after))
+        self._discovery.apply(revised)
+        return revised

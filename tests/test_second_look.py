@@ -16,6 +16,7 @@ from csim.second_look import SecondLook
 
 DARK, LIGHT = 4, 9
 SHADES = {DARK: 0, LIGHT: 255}
+RELEASED: list[str] = []  # ids of revised items
 
 
 def vector_of(shade) -> list[float]:
@@ -65,7 +66,7 @@ def seen(pool, *given):
 
 def second_look(discovery, *class_ids):
     window = discovery.pool if isinstance(discovery.pool, Recent) else None
-    return SecondLook(head_for(*class_ids), discovery, window)
+    return SecondLook(head_for(*class_ids), discovery, window, RELEASED.extend)
 
 
 def look(discovery, *class_ids, at=10):
@@ -82,7 +83,9 @@ def test_an_image_that_waits_has_a_class_as_soon_as_it_is_accepted_and_waits_on_
 def test_an_image_with_a_class_gets_todays_best_even_if_it_would_be_rejected_today():
     discovery = seen(Recent(100, 10), (20, DARK), (150, DARK), (240, DARK))
     assert look(discovery, DARK) == []
+    RELEASED.clear()
     revised = look(discovery, DARK, LIGHT)
+    assert RELEASED == ["150 at 2", "240 at 3"]
     assert revised == [Revised(10, "150 at 2", DARK, LIGHT), Revised(10, "240 at 3", DARK, LIGHT)]
 
 

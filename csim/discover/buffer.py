@@ -37,7 +37,7 @@ class Buffer:
             self._items[item.id] = item
 
     def is_due(self, arrivals: int) -> bool:
-        """Tell whether the buffer is full, however many `arrivals` there were since the last search.
+        """Tell whether the buffer is full; the number of `arrivals` does not matter.
 
         >>> buffer = Buffer(size=1)
         >>> buffer.add(Item("a", 7, None), Decision(0, 0.2, is_accepted=False))

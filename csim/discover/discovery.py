@@ -108,7 +108,7 @@ class Discovery:
         position: int,
         pending: Sequence[Question],
     ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
-        """Return at most `most` groups to ask about, and the items that join `pending` questions."""
+        """Return at most `most` groups to ask about, and items that join `pending` questions."""
         scene = Scene(self.pool.items(), viewer, head, store)
         asked = [question.representative for question in pending]
         found = Found([], [])
