@@ -48,10 +48,10 @@ def main() -> None:
         axes.imshow(
             picture,
             cmap="gray_r",
-            extent=(-86, -28, row + 0.38, row - 0.46),
+            extent=(-82, -34, row + 0.30, row - 0.40),
             aspect="auto",
             zorder=3,
-            interpolation="nearest",
+            interpolation="bicubic",
         )
         axes.text(-104, row - 0.05, name, ha="right", va="center", fontsize=12, weight="bold")
     handles = [plt.Line2D([], [], color=c, linewidth=5, label=text) for text, c in COLOURS.items()]
