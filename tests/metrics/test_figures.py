@@ -31,7 +31,7 @@ from csim.metrics.outcomes import read_outcomes
 from csim.records import Accepted, Asked, Labelled, Rejected
 
 PAGE = Path(__file__).parents[2] / "docs/metrics.md"
-LARGE_LOG_RATES = {  # questions for a third of the images, few other actions
+LARGE = {  # questions for a third of the images, few other actions
     **RATES,
     **dict.fromkeys(("correct", "undo", "divide", "skip", "revise"), 0.02),
     **dict.fromkeys(("expire", "retrain", "rename", "merge", "remove"), 0.002),
@@ -134,7 +134,7 @@ def test_figures_edit_neither_the_log_nor_the_truth():
 
 @pytest.mark.slow
 def test_a_long_log_is_summarised_in_seconds():
-    events, truth = random_log(0, 67_000, kinds=47, known=14, rates=LARGE_LOG_RATES)
+    events, truth = random_log(0, 67_000, kinds=47, known=14, rates=LARGE)
     assert sum(isinstance(event, Asked) for event in events) > 20_000
     assert sum(isinstance(event, Labelled) for event in events) > 20_000
     start = time.process_time()
