@@ -45,8 +45,8 @@ def data_dir(tmp_path, monkeypatch):
         ]
         write(folder / files[-2].name, images)
         write(folder / files[-1].name, labels)
-    form = catalogue.Form("fashion-mnist", tuple(files), read_pairs)
-    noise = catalogue.Entry("fashion-mnist", published.FASHION, sum(PARTS.values()), (form,))
+    variant = catalogue.Variant("fashion-mnist", tuple(files), read_pairs)
+    noise = catalogue.Entry("fashion-mnist", published.FASHION, sum(PARTS.values()), (variant,))
     monkeypatch.setattr(catalogue, "ENTRIES", (noise,))
     return tmp_path / "data"
 
@@ -68,7 +68,7 @@ def test_without_a_data_folder_one_line_says_what_to_do(run, tmp_path, command):
     result = run("bench", command, "--out", tmp_path)
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        "csim: where the data sets are is not known; set CSIM_DATA to their folder, or pass --data-dir"
+        "csim: csim must know where the data sets are; set CSIM_DATA to their folder, or pass --data-dir"
     ]
     assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Data sets of the user's own: an `.npz` with `images` and `labels`, or a folder with a subfolder per class."""
+"""Your data sets: an `.npz` with `images` and `labels`, or a folder with a subfolder per class."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from csim.bench.datasets import DataSet
 from csim.errors import InputError
 from csim.sources.intake import take_labelled
 
-_WANTED = "a data set of your own is an .npz with `images` and `labels`, or a folder with a subfolder of images per class"  # noqa: E501
-_BROKEN = (
+_EXPECTED = (
+    "give an .npz with `images` and `labels`, or a folder with a subfolder of images per class"
+)
+_DAMAGED_FILE_ERRORS = (
     ValueError,
     zipfile.BadZipFile,
     zlib.error,
@@ -29,38 +31,39 @@ _BROKEN = (
 
 
 def read(name: str, path: str | Path) -> DataSet:
-    """Return the labelled images of a file or folder, in its own order.
+    """Return the labelled images of a file or folder, in the order they are stored in.
 
     Parameters
     ----------
     name
-        What the data set will be called.
+        Name of the data set.
     path
-        An `.npz`: `images` of whole numbers 0..255, (n, h, w) or (n, h, w, 3), and `labels`, (n,), whole numbers or
-        text. Or a folder: a subfolder per class, files of one size.
+        An `.npz` or a folder. The `.npz` holds `images` of whole numbers 0..255, (n, h, w) or
+        (n, h, w, 3), and `labels`, (n,), of whole numbers or text. The folder holds a subfolder
+        per class, with images of one size.
     """
     path = Path(path)
     if not path.exists():
-        raise InputError(f"{path} does not exist; {_WANTED}")
+        raise InputError(f"{path} does not exist; {_EXPECTED}")
     if path.is_file() and path.suffix.lower() != ".npz":
-        raise InputError(f"{path} is neither; {_WANTED}")
+        raise InputError(f"{path} must be an .npz or a folder; {_EXPECTED}")
     try:
         images, names = take_labelled(path) if path.is_dir() else take_labelled(*_arrays(path))
-        clean = {own: clean_name(own) for own in set(names)}
+        clean = {label: clean_name(label) for label in set(names)}
     except InputError as error:
-        raise InputError(f"{path} cannot be taken: {error}") from error
-    return DataSet(name, images, [clean[own] for own in names])
+        raise InputError(f"{path} cannot be used as a data set: {error}") from error
+    return DataSet(name, images, [clean[label] for label in names])
 
 
 def _arrays(path: Path) -> tuple[npt.NDArray[Any], list[Any]]:
-    """Return the two arrays of an `.npz`; a pickle in it is never opened."""
+    """Return the two arrays of an `.npz`, without ever opening a pickle in it."""
     if not zipfile.is_zipfile(path):
-        raise InputError("it is not a whole .npz; save it with np.savez")
+        raise InputError("it is not a complete .npz; save it with np.savez")
     try:
         with np.load(path, allow_pickle=False) as stored:
             held = list(stored)
             arrays = [np.asarray(stored[key]) for key in ("images", "labels") if key in held]
-    except _BROKEN as error:
+    except _DAMAGED_FILE_ERRORS as error:
         raise InputError(
             f"it is not an .npz of plain arrays ({error}); save it again with np.savez"
         ) from error
@@ -71,7 +74,8 @@ def _arrays(path: Path) -> tuple[npt.NDArray[Any], list[Any]]:
     images, labels = arrays
     if images.dtype.kind not in "ui":
         raise InputError(
-            f"images must be whole numbers 0..255, got {images.dtype}; scale and round them to uint8"
+            f"images must be whole numbers 0..255, got {images.dtype}; "
+            "scale and round them to uint8"
         )
     if labels.ndim != 1 or labels.dtype.kind not in "uiU":
         raise InputError(

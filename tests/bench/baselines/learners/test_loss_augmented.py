@@ -1,4 +1,4 @@
-"""HDML's inference, against all codes there are; and its steps."""
+"""HDML: its inference against an exhaustive search, and its training steps."""
 
 from itertools import product
 
@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from csim.bench.baselines.learners.codes import augmented
 from csim.bench.baselines.learners.hdml import HDML
+from csim.bench.baselines.learners.loss_augmented import loss_augmented_codes
 
 
 def value(codes, activations):
-    own, first, second = codes
-    apart = sum(a != b for a, b in zip(own, first, strict=True)) - sum(
-        a != b for a, b in zip(own, second, strict=True)
-    )
-    return max(0, apart + 1) + sum(
-        code * float(activation)
-        for line, row in zip(codes, activations, strict=True)
-        for code, activation in zip(line, row, strict=True)
+    anchor, positive, negative = codes
+    to_positive = sum(a != b for a, b in zip(anchor, positive, strict=True))
+    to_negative = sum(a != b for a, b in zip(anchor, negative, strict=True))
+    return max(0, to_positive - to_negative + 1) + sum(
+        bit * float(activation)
+        for code, row in zip(codes, activations, strict=True)
+        for bit, activation in zip(code, row, strict=True)
     )
 
 
@@ -26,17 +25,18 @@ def value(codes, activations):
 def test_no_codes_are_better(bits):
     draws = torch.Generator().manual_seed(bits)
     triplets = torch.tanh(0.7 * torch.randn((3, 8, bits), generator=draws))
-    found = augmented(*triplets)
+    found = loss_augmented_codes(*triplets)
     every = list(product(list(product((-1, 1), repeat=bits)), repeat=3))
-    for place in range(triplets.shape[1]):
-        activations = triplets[:, place].tolist()
-        own = value([line[place].tolist() for line in found], activations)
-        assert own == pytest.approx(max(value(codes, activations) for codes in every), abs=1e-5)
+    for index in range(triplets.shape[1]):
+        activations = triplets[:, index].tolist()
+        best = max(value(codes, activations) for codes in every)
+        reached = value([codes[index].tolist() for codes in found], activations)
+        assert reached == pytest.approx(best, abs=1e-5)
 
 
 def test_codes_are_of_plus_and_minus_one():
     triplets = torch.randn((3, 50, 16), generator=torch.Generator().manual_seed(0))
-    for codes in augmented(*triplets):
+    for codes in loss_augmented_codes(*triplets):
         assert set(codes.unique().tolist()) == {-1.0, 1.0}
 
 
@@ -61,15 +61,15 @@ def test_classes_get_codes_of_their_own():
     assert between > 4 * within
 
 
-def test_a_dead_bit_is_drawn_anew():
+def test_a_dead_bit_gets_new_weights():
     images, columns = two_blobs()
     learner = HDML(bits=8, hidden=16, epochs=1).fit(images, columns)
     inputs = torch.from_numpy(images)
     with torch.no_grad():
         learner._network[2].bias[3] = 100.0
         before = learner._network[2].weight.clone()
-        learner._revive(inputs)
-        is_on = (learner._network[:3](inputs) > 0).float().mean(dim=0)
+        learner._redraw_dead_bits(inputs)
+        positive = (learner._network[:3](inputs) > 0).float().mean(dim=0)
     changed = torch.nonzero((learner._network[2].weight != before).any(dim=1))[:, 0].tolist()
     assert 3 in changed
-    assert 0.4 < is_on[3] < 0.6
+    assert 0.4 < positive[3] < 0.6

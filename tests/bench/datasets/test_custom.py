@@ -1,4 +1,4 @@
-"""Data sets of the user's own."""
+"""Data sets that users bring: `.npz` files and folders."""
 
 import zipfile
 
@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from csim.bench.datasets.catalogue import load
-from csim.bench.datasets.own import read
+from csim.bench.datasets.custom import read
 from csim.errors import InputError
 
 IMAGES = np.random.default_rng(4).integers(0, 256, (6, 9, 8), dtype=np.uint8)
@@ -16,7 +16,7 @@ BIRDS = ["heron", "crane", "heron", "ibis", "crane", "ibis"]
 
 @pytest.fixture
 def save(tmp_path):
-    """Return what saves arrays as birds.npz; `images` and `labels` unless given."""
+    """Return a function that saves arrays as birds.npz, with defaults for both arrays."""
 
     def save_arrays(**arrays):
         path = tmp_path / "birds.npz"
@@ -73,8 +73,8 @@ def test_a_compressed_file_is_the_same(tmp_path):
 
 def test_a_folder_with_a_subfolder_per_class_is_taken(tmp_path):
     data = read("birds", write_images(tmp_path / "birds"))
-    order = sorted(range(6), key=lambda place: (BIRDS[place], place))
-    assert data.names == [BIRDS[place] for place in order]
+    order = sorted(range(6), key=lambda index: (BIRDS[index], index))
+    assert data.names == [BIRDS[index] for index in order]
     assert (data.images == IMAGES[order]).all()
 
 
@@ -118,23 +118,23 @@ def test_the_catalogue_takes_a_path_under_any_name_and_needs_no_data_folder(
         ({"images": np.zeros((6, 7, 7), np.uint8)}, "at least 8×8"),
         ({"images": IMAGES[:0], "labels": np.array(BIRDS)[:0]}, "at least two classes"),
         ({"labels": np.array(BIRDS[:5])}, "6 images and 5 names"),
-        ({"labels": np.array(BIRDS)[:, None]}, "labels must be (n,) whole numbers or text, got <U5 of shape (6, 1)"),
+        ({"labels": np.array(BIRDS)[:, None]}, "whole numbers or text, got <U5 of shape (6, 1)"),
         ({"labels": np.array("heron")}, "labels must be (n,)"),
         ({"labels": np.arange(6) / 2}, "labels must be (n,) whole numbers or text, got float64"),
         ({"labels": np.array(BIRDS, "S")}, "labels must be (n,) whole numbers or text, got |S5"),
-        ({"labels": np.array(BIRDS, object)}, "not an .npz of plain arrays (Object arrays cannot be loaded"),
+        ({"labels": np.array(BIRDS, object)}, "plain arrays (Object arrays cannot be loaded"),
         ({"images": np.array([None] * 6)}, "not an .npz of plain arrays"),
         ({"labels": np.array(["heron"] * 6)}, "at least two classes"),
-        ({"labels": np.array(["a", "a", "b", "b", "b", "ibis"])}, "needs at least two images; 'ibis' has one"),
+        ({"labels": np.array(["a", "a", "b", "b", "b", "ibis"])}, "two images; 'ibis' has one"),
         ({"labels": np.array(["", "a", "", "a", "", "a"])}, "at least one visible character"),
         ({"labels": np.array(["x\ny", "a", "x\ny", "a", "a", "a"])}, "one line"),
     ],
 )  # fmt: skip
-def test_arrays_that_cannot_be_taken_are_refused_with_the_file_and_the_reason(save, arrays, words):
+def test_arrays_that_cannot_be_used_are_refused_with_the_file_and_the_reason(save, arrays, words):
     path = save(**arrays)
     with pytest.raises(InputError) as caught:
         read("birds", path)
-    assert str(caught.value).startswith(f"{path} cannot be taken: ")
+    assert str(caught.value).startswith(f"{path} cannot be used as a data set: ")
     assert words in str(caught.value)
 
 
@@ -155,7 +155,7 @@ def test_a_pickle_in_the_file_is_never_opened(tmp_path, monkeypatch):
     with zipfile.ZipFile("birds.npz", "w") as packed:
         packed.writestr("images.npy", b"cos\nmkdir\n(S'owned'\ntR.")
         packed.writestr("labels.npy", b"cos\nmkdir\n(S'owned'\ntR.")
-    with pytest.raises(InputError, match=r"birds\.npz cannot be taken"):
+    with pytest.raises(InputError, match=r"birds\.npz cannot be used as a data set"):
         read("birds", "birds.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["birds.npz"]
 
@@ -172,12 +172,12 @@ def test_a_damaged_file_is_refused(save, damage):
         path.write_bytes(
             {"empty": b"", "text": b"images", "cut": content[:-60], "changed": changed}[damage]
         )
-    with pytest.raises(InputError, match=r"birds\.npz cannot be taken: it is not"):
+    with pytest.raises(InputError, match=r"birds\.npz cannot be used as a data set: it is not"):
         read("birds", path)
 
 
 @pytest.mark.parametrize("name", ["nothing", "nothing.npz"])
-def test_a_path_that_is_not_there_is_told_with_what_is_wanted(tmp_path, name):
+def test_a_missing_path_is_reported_with_what_is_expected(tmp_path, name):
     with pytest.raises(
         InputError,
         match=rf"{name} does not exist; .* an \.npz with `images` and `labels`, or a folder",
@@ -187,13 +187,13 @@ def test_a_path_that_is_not_there_is_told_with_what_is_wanted(tmp_path, name):
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "birds.csv").write_text("heron,1,2,3")
-    with pytest.raises(InputError, match=r"birds\.csv is neither; .*\.npz"):
+    with pytest.raises(InputError, match=r"birds\.csv must be an \.npz or a folder; give"):
         read("birds", tmp_path / "birds.csv")
 
 
 def test_a_folder_without_images_is_refused(tmp_path):
     (tmp_path / "birds" / "heron").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"birds cannot be taken: .* holds no image"):
+    with pytest.raises(InputError, match=r"birds cannot be used as a data set: .* holds no image"):
         read("birds", tmp_path / "birds")
 
 

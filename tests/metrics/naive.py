@@ -1,4 +1,4 @@
-"""The log read plainly: one image or class at a time, each time through the whole log. Slow, and hard to get wrong."""
+"""A naive reading of a log: one image or class at a time, through the entire log each time."""
 
 from csim.records import (
     Accepted,
@@ -32,8 +32,8 @@ def arrivals(events):
     return [event for event in events if isinstance(event, Accepted | Rejected)]
 
 
-def words(events, item_id):
-    """Return all that was said of an image, its arrival first."""
+def events_of(events, item_id):
+    """Return all events about the label of an image, its arrival first."""
     return [
         event
         for event in events
@@ -41,47 +41,49 @@ def words(events, item_id):
     ]
 
 
-def said(word):
-    if isinstance(word, Rejected):
+def label_of(event):
+    if isinstance(event, Rejected):
         return None
-    return word.after if isinstance(word, Revised) else word.class_id
+    return event.after if isinstance(event, Revised) else event.class_id
 
 
-def is_refused(own, within):
-    """Tell whether the last of an image's words comes too late to replace a class."""
-    if len(own) == 1 or within is None:
+def is_refused(history, within):
+    """Tell whether the last event about an image comes too late to replace a class."""
+    if len(history) == 1 or within is None:
         return False
-    return own[-1].position > own[0].position + within and last_label(own[:-1], within) is not None
+    is_late = history[-1].position > history[0].position + within
+    return is_late and last_label(history[:-1], within) is not None
 
 
-def last_label(own, within):
-    """Return the class that an image has after some words, by what it had before the last of them."""
-    return last_label(own[:-1], within) if is_refused(own, within) else said(own[-1])
+def last_label(history, within):
+    """Return the class of an image after some events, by its class before the last of them."""
+    if is_refused(history, within):
+        return last_label(history[:-1], within)
+    return label_of(history[-1])
 
 
 def final_id(events, item_id, within):
-    return last_label(words(events, item_id), within)
+    return last_label(events_of(events, item_id), within)
 
 
 def final_name(events, item_id, within):
-    own = words(events, item_id)
-    return name_of(events, last_label(own, within)) if own else None
+    history = events_of(events, item_id)
+    return name_of(events, last_label(history, within)) if history else None
 
 
 def known_to(events, item_id):
-    """Return the names of what the model could output when an image arrived."""
-    place = events.index(next(event for event in arrivals(events) if event.item_id == item_id))
-    models = [before for before in range(place) if isinstance(events[before], Retrained)]
+    """Return the names of the classes the model could output when an image arrived."""
+    index = events.index(next(event for event in arrivals(events) if event.item_id == item_id))
+    models = [before for before in range(index) if isinstance(events[before], Retrained)]
     if not models:
         return set()
     alive = (
-        _still_there(class_id, events[models[-1] : place])
-        for class_id in events[models[-1]].class_ids
+        _resolve(class_id, events[models[-1] : index]) for class_id in events[models[-1]].class_ids
     )
     return {name_of(events, class_id) for class_id in alive if class_id is not None}
 
 
-def _still_there(class_id, events):
+def _resolve(class_id, events):
     for event in events:
         if isinstance(event, ClassesMerged) and event.source == class_id:
             class_id = event.target
@@ -90,8 +92,8 @@ def _still_there(class_id, events):
     return class_id
 
 
-def first_known(events):
-    """Return the names of what a model could output before the stream began."""
+def initially_known(events):
+    """Return the names of the classes that a model could output before the stream began."""
     return {
         name_of(events, class_id)
         for event in events
