@@ -4,21 +4,17 @@ import subprocess
 import sys
 
 import pytest
-import typer
 from report.small_folder import copy_of, small_folder, truth
 from report.small_log import Page
 from typer.testing import CliRunner
 
-from csim.cli.messages import in_one_line
-from csim.cli.report import report
+from csim.cli.main import app
 
 pytestmark = pytest.mark.slow
-app = typer.Typer()
-app.command()(in_one_line(report))
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["report", *(str(argument) for argument in arguments)])
 
 
 @pytest.fixture

@@ -5,33 +5,28 @@ import json
 import shutil
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from csim.cli.bench.pictures import cohesion, embedding, report
-from csim.cli.messages import in_one_line
+from csim.cli.main import app
 
-COMMANDS = {"embedding": embedding, "cohesion": cohesion, "report": report}
+COMMANDS = ["embedding", "cohesion", "report"]
 
 
 @pytest.fixture
 def run(monkeypatch):
     """Return a runner of the three commands, the data folder not being known."""
     monkeypatch.delenv("CSIM_DATA", raising=False)
-    app = typer.Typer()
-    for command in COMMANDS.values():
-        app.command()(in_one_line(command))
-    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+    return lambda *words: CliRunner().invoke(app, ["bench", *(str(word) for word in words)])
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Return a folder with quick looks at the digits, and what the commands printed."""
-    out, app, printed = tmp_path_factory.mktemp("out"), typer.Typer(), {}
-    app.command()(embedding)
-    app.command()(cohesion)
+    out = tmp_path_factory.mktemp("out")
+    printed = {}
     for name in ("embedding", "cohesion"):
         words = [
+            "bench",
             name,
             "--dataset",
             "digits",
