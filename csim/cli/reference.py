@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _INTRODUCTION = """\
 # Commands
 
-This page lists all commands of `csim` with their arguments, options and defaults. Your terminal shows
-the same with `csim COMMAND --help`. `csim --version` prints the version. `csim --install-completion`
-lets your shell complete commands and options.
+This page lists all commands of `csim` with their arguments, options and defaults. Your terminal
+shows the same with `csim COMMAND --help`. `csim --version` prints the version. With
+`csim --install-completion` your shell completes commands and options.
 
 Do not edit this page. Change the help text in `csim/cli/` and run
 `python -m csim.cli.reference > docs/cli.md`.

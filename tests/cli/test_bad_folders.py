@@ -1,4 +1,4 @@
-"""What an operator sees when a folder is damaged, newer, foreign or cannot be written, and that nothing is lost."""
+"""Messages about damaged, newer, foreign or unwritable folders; nothing is lost."""
 
 import json
 import resource

@@ -193,7 +193,9 @@ def test_on_a_terminal_a_bar_runs_to_the_end():
 
 def test_the_pictures_show_the_same_images_of_the_stream_for_a_seed():
     stream = paper_stream(digits(), known_share=0.3, seed=5)
-    one, two, other = Sample(stream, 5), Sample(stream, 5), Sample(stream, 6)
+    one = Sample(stream, 5)
+    two = Sample(stream, 5)
+    other = Sample(stream, 6)
     assert np.array_equal(one.indices, two.indices)
     assert not np.array_equal(one.indices, other.indices)
     assert len(set(one.indices.tolist())) == 600

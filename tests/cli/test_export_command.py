@@ -1,4 +1,4 @@
-"""`csim export`, as an operator uses it: what it prints, its exit code, and what it leaves on disk."""
+"""`csim export`: output, exit codes, files on disk."""
 
 import csv
 import hashlib

@@ -68,7 +68,7 @@ def test_with_the_truth_the_page_says_how_right_the_labels_are(tmp_path, table):
     assert done.exit_code == 0, done.output
     words = Page(out.read_text()).words
     assert "How right it is" in words
-    assert any(f"--truth {table}" in own for own in words)
+    assert any(f"--truth {table}" in text for text in words)
 
 
 def test_a_truth_that_cannot_be_taken_leaves_no_page(tmp_path):

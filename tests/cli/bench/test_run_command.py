@@ -1,4 +1,4 @@
-"""`csim bench run` from outside: what it prints, what it leaves on disk, how it refuses, and how it survives a kill."""
+"""`csim bench run`: output, files on disk, errors, and a killed run."""
 
 import fcntl
 import json
@@ -365,7 +365,8 @@ REFUSED = {
 def mess(tmp_path, monkeypatch):
     """Stand in a folder with all sorts of things that are no data sets."""
     monkeypatch.chdir(tmp_path)
-    images, labels = np.zeros((30, 8, 8), np.uint8), np.arange(30) % 3
+    images = np.zeros((30, 8, 8), np.uint8)
+    labels = np.arange(30) % 3
     Path("notes.txt").write_text("mine")
     Path("text.npz").write_text("no archive")
     Path("empty").mkdir()

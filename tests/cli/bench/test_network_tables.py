@@ -1,4 +1,4 @@
-"""`csim bench` from outside: what it prints, what it leaves on disk, and how it refuses."""
+"""`csim bench mining`, `beta`, `closed-set` and `speed`: output, files on disk, errors."""
 
 import csv
 import gzip
@@ -30,10 +30,11 @@ def run(monkeypatch):
 
 @pytest.fixture
 def data_dir(tmp_path, monkeypatch):
-    """Return a folder with a Fashion-MNIST of noise, which is known in the place of the real one."""
+    """Return a folder with noise that is registered as Fashion-MNIST."""
     folder = tmp_path / "data" / "fashion-mnist"
     folder.mkdir(parents=True)
-    rng, files = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    files = []
     for part, count in PARTS.items():
         labels = (np.arange(count) % 10).astype(np.uint8)
         images = rng.integers(0, 60, (count, 8, 8), np.uint8) + labels[:, None, None] * 15

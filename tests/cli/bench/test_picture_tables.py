@@ -1,4 +1,4 @@
-"""`csim bench embedding`, `cohesion` and `report` from outside: what they print, what they leave, how they refuse."""
+"""`csim bench embedding`, `cohesion` and `report`: output, files on disk, errors."""
 
 import csv
 import json
@@ -81,7 +81,8 @@ def test_a_sheet_is_printed_and_left_on_disk(made, name, sheet, rows):
 def test_points_are_kept_and_a_picture_is_drawn_again_without_them_being_made_again(run, out):
     (points,) = (out / "runs").iterdir()
     assert points.name == "embedding-digits-r0.3-seed3-40.json"
-    before, drawn = points.stat().st_mtime_ns, (out / "embedding-seed3-quick.svg").read_bytes()
+    before = points.stat().st_mtime_ns
+    drawn = (out / "embedding-seed3-quick.svg").read_bytes()
     (out / "embedding-seed3-quick.svg").unlink()
     result = run("embedding", "--dataset", "digits", "--seed", 3, "--quick", "--out", out)
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""How far a download is, told in lines."""
+"""Progress of downloads: lines on standard error."""
 
 from csim.cli.bench.progress import DownloadProgress
 
