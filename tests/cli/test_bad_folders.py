@@ -136,7 +136,7 @@ def test_a_damaged_snapshot_is_told_and_the_older_one_serves(folder):
     overwrite(newest, newest.stat().st_size // 2)
     done = csim("run", folder, "--no-ask")
     assert done.exit_code == 0, done.output
-    assert "an older snapshot was used" in done.stderr
+    assert "csim used an older snapshot" in done.stderr
     assert rows(folder, "SELECT count(*) FROM items WHERE place > 0") == [(80,)]
 
 

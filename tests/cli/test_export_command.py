@@ -81,7 +81,7 @@ def test_images_that_are_missing_are_told(lived, out, tmp_path):
     hostile_folder.change(folder, "UPDATE items SET class_id = NULL WHERE place = -1")
     done = csim("images", folder, "told")
     assert done.exit_code == 0
-    assert done.stderr == "10 more have no picture any more\n1 more have no class\n"
+    assert done.stderr == "10 more have no kept picture\n1 more have no class\n"
     assert as_json("images", folder, "again")["gone"] == 10
 
 

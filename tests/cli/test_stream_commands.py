@@ -264,7 +264,7 @@ def test_undo_takes_back_the_last_answer(folder):
     assert question in [row["question"] for row in as_json("label", folder)]
     done = csim("undo", folder)
     assert done.exit_code == 2
-    assert "nothing to take back" in done.stderr
+    assert "no question has an answer yet" in done.stderr
 
 
 def test_a_backup_is_a_folder_of_its_own(folder, tmp_path):
