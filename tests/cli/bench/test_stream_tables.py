@@ -1,4 +1,4 @@
-"""`csim bench stream` and its like from outside: what they print, what they leave on disk, and how they refuse."""
+"""`csim bench stream` and the other tables of runs: output, files on disk, errors."""
 
 import csv
 import json

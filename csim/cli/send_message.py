@@ -1,4 +1,4 @@
-"""What commands say to a stream, and how they tell what became of it."""
+"""Sending one answer or edit to a stream and printing the outcome."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ from pathlib import Path
 import typer
 
 from csim.errors import InputError
+from csim.folder.send import send
 from csim.records import Answer, Edit
 
 
-def tell(folder: Path, message: Answer | Edit, words: str, as_json: bool) -> None:
-    """Say one thing to a stream and print what became of it.
+def send_and_print(folder: Path, message: Answer | Edit, done_text: str, as_json: bool) -> None:
+    """Send one message to a stream and print whether the stream took it.
 
     Parameters
     ----------
     folder
         The stream folder.
     message
-        What a person says.
-    words
-        What to print when it is done.
+        The answer or edit.
+    done_text
+        What to print when the stream has taken the message.
     as_json
         Print the outcome as JSON instead.
     """
-    from csim.folder.send import send  # noqa: PLC0415  # torch is slow to load: `csim --help` need not wait
-
     (outcome,) = send(folder, [message])
     if outcome.refusal is not None:
         raise InputError(outcome.refusal)
     if as_json:
         typer.echo(json.dumps({"message": outcome.number, "taken": outcome.is_taken}))
+    elif outcome.is_taken:
+        typer.echo(done_text)
     else:
-        typer.echo(
-            words if outcome.is_taken else f"{words}, as soon as the running engine takes it"
-        )
+        typer.echo(f"{done_text}, as soon as the running engine takes it")

@@ -10,41 +10,37 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
-_LARGEST = 28  # characters across: a picture and its question fit on one screen
+_DEFAULT_WIDTH = 28  # characters: a picture and its question fit on one screen
 
 
-def side_by_side(files: Sequence[bytes], across: int = _LARGEST) -> Text:
-    """Return pictures beside each other, all of one height.
+def draw_side_by_side(files: Sequence[bytes], width: int = _DEFAULT_WIDTH) -> Text:
+    """Return pictures beside each other.
 
     Parameters
     ----------
     files
-        Image files.
-    across
-        Characters across for each. Raising it shows finer detail.
+        The contents of image files.
+    width
+        Characters across for each picture. Higher shows finer detail.
     """
-    pictures = [_reduced(file, across) for file in files]
+    pictures = [_resize(file, width) for file in files]
     text = Text()
     for row in range(0, max((picture.height for picture in pictures), default=0), 2):
         for picture in pictures:
             for column in range(picture.width):
-                text.append(
-                    "▀",
-                    Style(
-                        color=_colour(picture, column, row),
-                        bgcolor=_colour(picture, column, row + 1),
-                    ),
-                )
+                upper = _colour(picture, column, row)
+                lower = _colour(picture, column, row + 1)
+                text.append("▀", Style(color=upper, bgcolor=lower))
             text.append("  ")
         text.append("\n")
     return text
 
 
-def _reduced(file: bytes, across: int) -> Image.Image:
+def _resize(file: bytes, width: int) -> Image.Image:
     with Image.open(io.BytesIO(file)) as picture:
         colour = picture.convert("RGB")
-    height = max(2, round(across * colour.height / colour.width / 2) * 2)
-    return colour.resize((across, min(height, 2 * across)), Image.Resampling.BILINEAR)
+    height = max(2, round(width * colour.height / colour.width / 2) * 2)
+    return colour.resize((width, min(height, 2 * width)), Image.Resampling.BILINEAR)
 
 
 def _colour(picture: Image.Image, column: int, row: int) -> Color:

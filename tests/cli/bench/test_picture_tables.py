@@ -1,37 +1,32 @@
-"""`csim bench embedding`, `cohesion` and `report` from outside: what they print, what they leave, how they refuse."""
+"""`csim bench embedding`, `cohesion` and `report`: output, files on disk, errors."""
 
 import csv
 import json
 import shutil
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from csim.cli.bench.pictures import cohesion, embedding, report
-from csim.cli.messages import in_one_line
+from csim.cli.main import app
 
-COMMANDS = {"embedding": embedding, "cohesion": cohesion, "report": report}
+COMMANDS = ["embedding", "cohesion", "report"]
 
 
 @pytest.fixture
 def run(monkeypatch):
     """Return a runner of the three commands, the data folder not being known."""
     monkeypatch.delenv("CSIM_DATA", raising=False)
-    app = typer.Typer()
-    for command in COMMANDS.values():
-        app.command()(in_one_line(command))
-    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+    return lambda *words: CliRunner().invoke(app, ["bench", *(str(word) for word in words)])
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Return a folder with quick looks at the digits, and what the commands printed."""
-    out, app, printed = tmp_path_factory.mktemp("out"), typer.Typer(), {}
-    app.command()(embedding)
-    app.command()(cohesion)
+    out = tmp_path_factory.mktemp("out")
+    printed = {}
     for name in ("embedding", "cohesion"):
         words = [
+            "bench",
             name,
             "--dataset",
             "digits",
@@ -86,7 +81,8 @@ def test_a_sheet_is_printed_and_left_on_disk(made, name, sheet, rows):
 def test_points_are_kept_and_a_picture_is_drawn_again_without_them_being_made_again(run, out):
     (points,) = (out / "runs").iterdir()
     assert points.name == "embedding-digits-r0.3-seed3-40.json"
-    before, drawn = points.stat().st_mtime_ns, (out / "embedding-seed3-quick.svg").read_bytes()
+    before = points.stat().st_mtime_ns
+    drawn = (out / "embedding-seed3-quick.svg").read_bytes()
     (out / "embedding-seed3-quick.svg").unlink()
     result = run("embedding", "--dataset", "digits", "--seed", 3, "--quick", "--out", out)
     assert result.exit_code == 0, result.output

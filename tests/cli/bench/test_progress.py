@@ -1,10 +1,10 @@
-"""How far a download is, told in lines."""
+"""Progress of downloads: lines on standard error."""
 
-from csim.cli.bench.options import Downloads
+from csim.cli.bench.progress import DownloadProgress
 
 
 def test_a_download_is_told_a_tenth_at_a_time(capsys):
-    tell = Downloads()
+    tell = DownloadProgress()
     for done in range(0, 1001):
         tell("images.gz", 2600 * done, 2_600_000)
     lines = capsys.readouterr().err.splitlines()
@@ -14,7 +14,7 @@ def test_a_download_is_told_a_tenth_at_a_time(capsys):
 
 
 def test_a_download_of_unknown_size_is_told_in_steps_of_eight_megabytes(capsys):
-    tell = Downloads()
+    tell = DownloadProgress()
     for done in range(0, 30_000_000, 100_000):
         tell("images.gz", done, None)
     assert [line.split(": ")[1] for line in capsys.readouterr().err.splitlines()] == [
@@ -26,7 +26,7 @@ def test_a_download_of_unknown_size_is_told_in_steps_of_eight_megabytes(capsys):
 
 
 def test_two_files_are_told_apart(capsys):
-    tell = Downloads()
+    tell = DownloadProgress()
     tell("images.gz", 5, 10)
     tell("labels.gz", 5, 10)
     tell("labels.gz", 5, 10)
