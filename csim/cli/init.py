@@ -132,9 +132,9 @@ def _read(
 ) -> tuple[tuple[int, ...], list[Decoded], list[str]]:
     """Return the stream's shape, and the labelled images in it with their class names."""
     from csim.sources.arrival import Trouble  # noqa: PLC0415
+    from csim.sources.common_shape import common_shape  # noqa: PLC0415
     from csim.sources.decode import decode  # noqa: PLC0415
     from csim.sources.image_folder import labelled_files  # noqa: PLC0415
-    from csim.sources.shape import common_shape  # noqa: PLC0415
 
     files = list(labelled_files(root))
     shape = common_shape([arrival for arrival, _ in files], size, largest=_LARGEST)

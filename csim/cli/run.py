@@ -87,7 +87,7 @@ def run(
     )  # what matters is counted as trouble
     from csim.folder.run import run  # noqa: PLC0415
     from csim.folder.stream import Stream  # noqa: PLC0415
-    from csim.sources.choose import open_source  # noqa: PLC0415
+    from csim.sources.open_source import open_source  # noqa: PLC0415
 
     if source is None and watch:
         raise InputError("--watch needs a directory; give it after the folder")
