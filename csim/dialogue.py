@@ -83,8 +83,8 @@ class Dialogue:
         found: dict[Split, list[Item]] = {}
         for answer in answers:
             if isinstance(answer, Split):
-                others = taken | self.ledger.shown(besides=answer.question_id)
-                members = self.ledger.question(answer.question_id).members
+                others = taken | self.ledger.representative_ids(besides=answer.question_id)
+                members = self.ledger.entry(answer.question_id).question.members
                 found[answer] = [
                     item
                     for item in members
@@ -108,10 +108,12 @@ class Dialogue:
         self.budget.spend(len(groups))
         new = {
             question_id: items
-            for question_id, items in self.ledger.strangers(joined).items()
+            for question_id, items in self.ledger.select_joinable(joined).items()
             if items
         }
-        left = self.ledger.call_away(chain(*new.values(), *(group.members for group in groups)))
+        left = self.ledger.remove_members(
+            chain(*new.values(), *(group.members for group in groups))
+        )
         events: list[Event] = [
             Left(position, question_id, _ids(items)) for question_id, items in left
         ]
@@ -180,7 +182,7 @@ class Dialogue:
         """Let images go that a new model sees otherwise than the answers that were spread to them."""
         item_ids = [event.item_id for event in events if isinstance(event, Revised)]
         self.store.remove(item_ids)
-        self.ledger.free(item_ids)
+        self.ledger.exclude(item_ids)
         return events
 
     def edit(self, change: Edit, position: int) -> list[Event]:
@@ -223,7 +225,7 @@ class Dialogue:
         return class_id, [ClassAdded(position, class_id, self.catalogue.names()[class_id])]
 
     def _label(self, question_id: QuestionId, class_id: ClassId) -> tuple[Question, list[Item]]:
-        question = self.ledger.settle(question_id, class_id)
+        question, _ = self.ledger.mark(question_id, "answered", class_id)
         self.catalogue.support(class_id)
         self.told += 1
         members = self._spoken_for(question)
@@ -233,8 +235,9 @@ class Dialogue:
 
     def _spoken_for(self, question: Question) -> list[Item]:
         """Return the images that the answer to a question is about: not those that a person was shown for another."""
-        told, bound = question.representative.id, self.ledger.bound(question.id)
-        return [item for item in bound if item.id == told or not self.store.is_told(item.id)]
+        told = question.representative.id
+        answered = self.ledger.entry(question.id).answered_members()
+        return [item for item in answered if item.id == told or not self.store.is_told(item.id)]
 
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
         """Take an answer's support from a class; a class with nothing behind it is gone at once."""
