@@ -18,9 +18,9 @@ from csim.folder.layout import Config
 from csim.folder.make import make
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
+from csim.sources.common_shape import common_shape
 from csim.sources.decode import decode
 from csim.sources.image_folder import labelled_files
-from csim.sources.shape import common_shape
 
 _LARGEST_SIDE = 64  # pixels, unless --size asks for more: small images train in seconds
 

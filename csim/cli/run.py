@@ -25,7 +25,7 @@ from csim.folder.reader import Reader
 from csim.folder.run import Counts
 from csim.folder.run import run as classify
 from csim.folder.stream import Stream
-from csim.sources.choose import open_source
+from csim.sources.open_source import open_source
 
 SourceName = Annotated[
     str | None,

@@ -238,7 +238,8 @@ class Folder(RuleBasedStateMachine):
         assert [row[0] for row in found] == list(range(1, ledger._last_id + 1))
         for own, position, representative, status, class_id in found:
             if own in ledger._entries:
-                entry, question = ledger._entries[own], ledger.question(own)
+                entry = ledger._entries[own]
+                question = entry.question
                 assert (status, class_id) == (entry.status, entry.class_id)
                 assert (position, representative) == (question.position, question.representative.id)
                 assert members[own] == {item.id for item in question.members}

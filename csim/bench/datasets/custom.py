@@ -13,7 +13,7 @@ import numpy.typing as npt
 from csim.ask.catalogue import clean_name
 from csim.bench.datasets import DataSet
 from csim.errors import InputError
-from csim.sources.intake import take_labelled
+from csim.sources.load_images import load_labelled
 
 _EXPECTED = (
     "give an .npz with `images` and `labels`, or a folder with a subfolder of images per class"
@@ -48,7 +48,7 @@ def read(name: str, path: str | Path) -> DataSet:
     if path.is_file() and path.suffix.lower() != ".npz":
         raise InputError(f"{path} must be an .npz or a folder; {_EXPECTED}")
     try:
-        images, names = take_labelled(path) if path.is_dir() else take_labelled(*_arrays(path))
+        images, names = load_labelled(path) if path.is_dir() else load_labelled(*_arrays(path))
         clean = {label: clean_name(label) for label in set(names)}
     except InputError as error:
         raise InputError(f"{path} cannot be used as a data set: {error}") from error

@@ -5,12 +5,12 @@ import pytest
 from sources.image_files import encode, save, shades
 
 from csim.errors import InputError
-from csim.sources.choose import open_source
 from csim.sources.decode import decode
 from csim.sources.directory import Directory
 from csim.sources.npz import NpzFile
+from csim.sources.open_source import open_source
 from csim.sources.video import Video
-from csim.sources.watch import Watched
+from csim.sources.watch import WatchedDirectory
 
 IMAGE = encode(shades(9, 9))
 
@@ -20,7 +20,7 @@ def test_a_folder_is_walked_or_watched(tmp_path):
     source = open_source(str(tmp_path / "folder.mp4"))
     assert isinstance(source, Directory)
     assert [arrival.id for arrival in source] == ["a.png"]
-    assert isinstance(open_source(str(tmp_path), watch=True), Watched)
+    assert isinstance(open_source(str(tmp_path), watch=True), WatchedDirectory)
 
 
 @pytest.mark.parametrize("name", ["a.png", "B.JPG", "c.tiff"])
@@ -60,10 +60,10 @@ def test_anything_else_is_refused_with_what_is_possible(tmp_path, name):
 @pytest.mark.parametrize(
     ("options", "name", "named"),
     [
-        ({"watch": True}, "a.png", "watch goes with a source that is a folder"),
-        ({"watch": True}, "-", "watch goes with a source that is a folder"),
-        ({"every": 1.0}, "", "every goes with a source that is a video"),
-        ({"null": True}, "", "null goes with a source that is a list"),
+        ({"watch": True}, "a.png", "watch works with a folder only"),
+        ({"watch": True}, "-", "watch works with a folder only"),
+        ({"every": 1.0}, "", "every works with a video only"),
+        ({"null": True}, "", "null works with a list only"),
     ],
 )
 def test_an_option_of_another_kind_of_source_is_refused(tmp_path, options, name, named):

@@ -5,7 +5,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from csim.errors import InputError
-from csim.sources.intake import take_images, take_labelled
+from csim.sources.load_images import load_images, load_labelled
 
 GREY = np.random.default_rng(0).integers(0, 256, (7, 9, 11), dtype=np.uint8)
 LABELS = [0, 1, 0, 1, 2, 2, 0]
@@ -15,7 +15,8 @@ class Pictures(Dataset):
     """A data set as torchvision has them: images and whole numbers, and titles if there are any."""
 
     def __init__(self, images, labels=LABELS, titles=None):
-        self.images, self.labels = images, labels
+        self.images = images
+        self.labels = labels
         if titles:
             self.classes = titles
 
@@ -39,7 +40,7 @@ def tensors(images=GREY):
     "names", [list("abababa"), tuple("abababa"), np.array(list("abababa")), iter("abababa")]
 )
 def test_arrays_with_names_beside_them_are_taken(names):
-    images, labels = take_labelled(GREY, names)
+    images, labels = load_labelled(GREY, names)
     assert (images == GREY).all()
     assert labels == list("abababa")
     assert all(type(label) is str for label in labels)
@@ -49,7 +50,7 @@ def test_arrays_with_names_beside_them_are_taken(names):
     "names", [LABELS, np.array(LABELS), torch.tensor(LABELS), np.array(LABELS, np.uint8)]
 )
 def test_numbers_become_text(names):
-    assert take_labelled(GREY, names)[1] == ["0", "1", "0", "1", "2", "2", "0"]
+    assert load_labelled(GREY, names)[1] == ["0", "1", "0", "1", "2", "2", "0"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_numbers_become_text(names):
     ],
 )
 def test_data_sets_and_loaders_are_taken(source):
-    images, labels = take_labelled(source)
+    images, labels = load_labelled(source)
     assert (images == GREY).all()
     assert labels == ["0", "1", "0", "1", "2", "2", "0"]
 
@@ -90,7 +91,7 @@ def test_data_sets_and_loaders_are_taken(source):
 )
 def test_the_titles_of_a_data_set_are_its_class_names(wrap):
     titled = Pictures(tensors(), titles=["heron", "crane", "stork"])
-    assert take_labelled(wrap(titled))[1] == [
+    assert load_labelled(wrap(titled))[1] == [
         "heron",
         "crane",
         "heron",
@@ -107,22 +108,22 @@ def test_a_number_that_has_no_title_is_refused(label):
         tensors(), labels=[label, label, *LABELS[2:]], titles=["heron", "crane", "stork"]
     )
     with pytest.raises(InputError, match=str(label)):
-        take_labelled(titled)
+        load_labelled(titled)
 
 
 def test_colour_pictures_in_a_data_set_stay_colour():
     colour = np.random.default_rng(1).integers(0, 256, (7, 9, 11, 3), dtype=np.uint8)
     assert (
-        take_labelled(Pictures([Image.fromarray(image) for image in colour]))[0] == colour
+        load_labelled(Pictures([Image.fromarray(image) for image in colour]))[0] == colour
     ).all()
     assert (
-        take_labelled(Pictures(torch.from_numpy(colour).permute(0, 3, 1, 2)))[0] == colour
+        load_labelled(Pictures(torch.from_numpy(colour).permute(0, 3, 1, 2)))[0] == colour
     ).all()
 
 
 def test_a_picture_with_a_palette_keeps_its_colours():
     red = Image.new("RGB", (11, 9), (200, 30, 40)).convert("P", palette=Image.Palette.ADAPTIVE)
-    images, _ = take_labelled(Pictures([red] * 7))
+    images, _ = load_labelled(Pictures([red] * 7))
     assert images[0, 0, 0].tolist() == [200, 30, 40]
 
 
@@ -132,10 +133,10 @@ def test_a_folder_is_taken_with_its_subfolders_as_names(tmp_path):
         for number in range(2):
             Image.fromarray(GREY[number]).save(tmp_path / name / f"{number}.png")
     for path in (tmp_path, str(tmp_path)):
-        images, names = take_labelled(path)
+        images, names = load_labelled(path)
         assert names == ["crane", "crane", "heron", "heron"]
         assert (images == GREY[[0, 1, 0, 1]]).all()
-        assert (take_images(path, (9, 11)) == images).all()
+        assert (load_images(path, (9, 11)) == images).all()
 
 
 def test_a_folder_of_images_that_are_too_small_is_refused(tmp_path):
@@ -144,39 +145,39 @@ def test_a_folder_of_images_that_are_too_small_is_refused(tmp_path):
         for number in range(2):
             Image.fromarray(GREY[number, :5, :5]).save(tmp_path / name / f"{number}.png")
     with pytest.raises(InputError, match="at least 8×8"):
-        take_labelled(tmp_path)
+        load_labelled(tmp_path)
 
 
 @pytest.mark.parametrize("names", [LABELS[:6], [*LABELS, 1], []])
 def test_names_that_do_not_match_the_images_in_number_are_refused_with_both_numbers(names):
     with pytest.raises(InputError, match=f"7 images and {len(names)} names"):
-        take_labelled(GREY, names)
+        load_labelled(GREY, names)
 
 
 def test_one_class_is_not_enough():
-    with pytest.raises(InputError, match=r"at least two classes .* got 1"):
-        take_labelled(GREY, ["a"] * 7)
+    with pytest.raises(InputError, match="at least two classes, got 1"):
+        load_labelled(GREY, ["a"] * 7)
 
 
 def test_nothing_at_all_is_not_enough():
     with pytest.raises(InputError, match="at least two classes"):
-        take_labelled([], [])
+        load_labelled([], [])
 
 
 def test_a_class_of_one_image_is_refused_by_name():
     with pytest.raises(InputError, match="at least two images; 'heron' has one"):
-        take_labelled(GREY, ["crane"] * 6 + ["heron"])
+        load_labelled(GREY, ["crane"] * 6 + ["heron"])
 
 
 @pytest.mark.parametrize("bad", [1.5, None, True, ["a"], b"a", np.nan, np.array([0, 1])])
 def test_a_name_that_is_neither_text_nor_a_whole_number_is_refused(bad):
     with pytest.raises(InputError, match="name"):
-        take_labelled(GREY, [*LABELS[:6], bad])
+        load_labelled(GREY, [*LABELS[:6], bad])
 
 
 def test_labels_coded_as_rows_of_zeros_and_ones_are_refused():
     with pytest.raises(InputError, match="name"):
-        take_labelled(GREY, np.eye(3)[LABELS])
+        load_labelled(GREY, np.eye(3)[LABELS])
 
 
 @pytest.mark.parametrize(
@@ -184,18 +185,18 @@ def test_labels_coded_as_rows_of_zeros_and_ones_are_refused():
 )
 def test_images_without_names_are_refused(source):
     with pytest.raises(InputError):
-        take_labelled(source)
+        load_labelled(source)
 
 
 @pytest.mark.parametrize("source", [None, 5, Endless(), iter([])])
 def test_what_has_no_length_is_refused_by_its_type(source):
     with pytest.raises(InputError, match=type(source).__name__):
-        take_labelled(source)
+        load_labelled(source)
 
 
 def test_a_data_set_of_different_shapes_is_refused():
-    with pytest.raises(InputError, match="one shape"):
-        take_labelled(Pictures([*GREY[:6], GREY[6, :8, :8]]))
+    with pytest.raises(InputError, match="same shape"):
+        load_labelled(Pictures([*GREY[:6], GREY[6, :8, :8]]))
 
 
 @pytest.mark.parametrize(
@@ -211,12 +212,12 @@ def test_a_data_set_of_different_shapes_is_refused():
     ids=["array", "list", "tensor", "data set", "loader", "tensor data set"],
 )
 def test_a_stream_may_come_in_any_form(source):
-    assert (take_images(source, (9, 11)) == GREY).all()
+    assert (load_images(source, (9, 11)) == GREY).all()
 
 
 @pytest.mark.parametrize("source", [[], np.zeros((0, 9, 11), np.uint8)])
 def test_an_empty_stream_is_fine(source):
-    assert take_images(source, (9, 11)).shape == (0, 9, 11)
+    assert load_images(source, (9, 11)).shape == (0, 9, 11)
 
 
 @pytest.mark.parametrize(
@@ -224,11 +225,11 @@ def test_an_empty_stream_is_fine(source):
 )
 def test_a_stream_that_does_not_fit_is_refused(source):
     with pytest.raises(InputError):
-        take_images(source, (9, 11))
+        load_images(source, (9, 11))
 
 
 def test_the_callers_array_is_not_edited():
-    own = GREY.copy()
-    images, _ = take_labelled(own, LABELS)
-    assert (own == GREY).all()
+    copy = GREY.copy()
+    images, _ = load_labelled(copy, LABELS)
+    assert (copy == GREY).all()
     assert (images == GREY).all()

@@ -10,15 +10,15 @@ from sources.image_files import encode, save, shades
 
 from csim.errors import InputError
 from csim.sources.decode import decode
-from csim.sources.listing import Listed, split
+from csim.sources.path_list import PathList, split
 
 
 def ids(lines, **options):
-    return [None if found is None else found.id for found in Listed(lines, **options)]
+    return [None if found is None else found.id for found in PathList(lines, **options)]
 
 
 def test_every_line_is_a_path_and_an_id():
-    found = list(Listed([b"a.png\n", b"/srv/b c.jpg\n", b"no line end"]))
+    found = list(PathList([b"a.png\n", b"/srv/b c.jpg\n", b"no line end"]))
     assert [arrival.id for arrival in found] == ["a.png", "/srv/b c.jpg", "no line end"]
     assert [arrival.picture for arrival in found] == [
         Path("a.png"),
@@ -41,14 +41,14 @@ def test_ended_by_zero_bytes_a_path_may_hold_line_ends():
 
 def test_names_of_any_bytes_can_be_read(tmp_path):
     path = save(encode(shades(9, 9)), tmp_path / os.fsdecode(b"\xe9\\ \n.png"))
-    (arrival,) = Listed([os.fsencode(path) + b"\0"], end=b"\0")
+    (arrival,) = PathList([os.fsencode(path) + b"\0"], end=b"\0")
     assert arrival.id == f"{tmp_path}" + r"/\xe9\\ " + "\n.png"
     assert decode(arrival, (9, 9)).kept == path.read_bytes()
 
 
 def test_files_are_taken_whatever_their_ending_and_those_that_are_not_there_are_troubles(tmp_path):
     path = save(encode(shades(9, 9)), tmp_path / "photograph")
-    good, gone = Listed([os.fsencode(path), b"/nowhere/at/all.png\n"])
+    good, gone = PathList([os.fsencode(path), b"/nowhere/at/all.png\n"])
     assert decode(good, (9, 9)).kept == path.read_bytes()
     assert decode(gone, (9, 9)).kind == "vanished"
 
@@ -60,7 +60,7 @@ def test_a_list_with_zero_bytes_that_was_announced_as_lines_is_refused_with_advi
 
 def test_the_list_is_read_as_it_is_used():
     lines = iter([b"a.png\n", b"b.png\n", b"c.png\n"])
-    assert next(iter(Listed(lines))).id == "a.png"
+    assert next(iter(PathList(lines))).id == "a.png"
     assert list(lines) == [b"b.png\n", b"c.png\n"]
 
 

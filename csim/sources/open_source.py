@@ -1,4 +1,4 @@
-"""The source that a text names, as in `csim run FOLDER SOURCE`."""
+"""Open the source that a text names, as in `csim run FOLDER SOURCE`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import BinaryIO, Literal
 from csim.errors import InputError
 from csim.sources.arrival import Arrival, Source
 from csim.sources.directory import SUFFIXES, Directory
-from csim.sources.listing import Listed, split
-from csim.sources.names import text_of
 from csim.sources.npz import NpzFile
+from csim.sources.path_list import PathList, split
+from csim.sources.path_text import path_to_text
 from csim.sources.video import SUFFIXES as VIDEO_SUFFIXES
 from csim.sources.video import Video
-from csim.sources.watch import Watched
+from csim.sources.watch import WatchedDirectory
 
-_POSSIBLE = (
+_POSSIBLE_SOURCES = (
     f"a source is a folder, an image ({', '.join(SUFFIXES)}), an archive of arrays (.npz), "
     f"a video ({', '.join(VIDEO_SUFFIXES)}), or - for a list of files on standard input"
 )
@@ -30,22 +30,23 @@ def open_source(
     every: float | None = None,
     null: bool = False,
 ) -> Source:
-    """Return the source for a folder, an image, a `.npz`, a video, or "-" for a list of files on standard input.
+    """Return the source that a text names.
 
     Parameters
     ----------
     text
-        A path, or "-".
+        The path of a folder, an image, an `.npz` or a video. "-" reads a list of files.
     watch
-        Whether to stay and wait for more; for a folder only.
+        Keep running and yield new files as they appear; for a folder only.
     stdin
-        Where "-" reads; by default standard input.
+        The stream that "-" reads; standard input by default.
     every
-        Seconds between the frames that are taken; for a video only.
+        Seconds between two frames of a video; for a video only. Higher takes fewer frames.
     null
-        Whether zero bytes end the list's paths instead of line ends; for "-" only.
+        Paths in the list end with a zero byte instead of a line end; for "-" only.
     """
-    kind, path = _kind(text), Path(text)
+    kind = _kind(text)
+    path = Path(text)
     given = (
         ("watch", watch, "folder"),
         ("every", every is not None, "video"),
@@ -54,20 +55,20 @@ def open_source(
     for option, is_given, wanted in given:
         if is_given and kind != wanted:
             raise InputError(
-                f"{option} goes with a source that is a {wanted}, and {text} is a {kind}; leave it out"
+                f"{option} works with a {wanted} only, and {text} is a {kind}; leave {option} out"
             )
     match kind:
         case "list":
             end = b"\0" if null else b"\n"
-            return Listed(split(stdin or sys.stdin.buffer, end), end=end)
+            return PathList(split(stdin or sys.stdin.buffer, end), end=end)
         case "folder":
-            return Watched(path) if watch else Directory(path)
+            return WatchedDirectory(path) if watch else Directory(path)
         case "archive":
             return NpzFile(path)
         case "video":
             return Video(path, every=every)
         case "image":
-            return [Arrival(text_of(path), path)]
+            return [Arrival(path_to_text(path), path)]
 
 
 def _kind(text: str) -> Literal["list", "folder", "archive", "video", "image"]:
@@ -78,11 +79,11 @@ def _kind(text: str) -> Literal["list", "folder", "archive", "video", "image"]:
     if path.is_dir():
         return "folder"
     if not path.exists():
-        raise InputError(f"there is nothing at {text}; {_POSSIBLE}")
+        raise InputError(f"there is nothing at {text}; {_POSSIBLE_SOURCES}")
     if suffix == ".npz":
         return "archive"
     if suffix in VIDEO_SUFFIXES:
         return "video"
     if suffix in SUFFIXES:
         return "image"
-    raise InputError(f"{text} cannot be told to hold images by its ending; {_POSSIBLE}")
+    raise InputError(f"{text} has an unknown file name extension; {_POSSIBLE_SOURCES}")
