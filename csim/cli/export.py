@@ -27,9 +27,6 @@ Table = Annotated[Path, typer.Argument(help="The file to write; it ends in .csv 
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was written as one JSON object.")]
 
-_IMAGES = "SELECT count(*) FROM items"
-_LATER = "SELECT count(*) FROM events WHERE kind IN ('Labelled', 'Revised')"
-
 
 @export.command()
 @in_one_line
@@ -53,7 +50,10 @@ def labels(
     """
     from csim.export.labels import write_labels  # noqa: PLC0415  # slow to load: `csim --help` need not wait
 
-    with _reading(folder) as reader, _showing("images", reader.value(_IMAGES)) as follow:
+    with (
+        _reading(folder) as reader,
+        _showing("images", reader.counts.images(warm_up=warm_up)) as follow,
+    ):
         rows = write_labels(reader, out, warm_up=warm_up, overwrite=force, follow=follow)
     _tell({"file": str(out), "rows": rows}, f"{out} has {rows:,} images", as_json)
 
@@ -70,10 +70,8 @@ def predictions(folder: Folder, out: Table, force: Force = False, as_json: AsJso
     """
     from csim.export.predictions import write_predictions  # noqa: PLC0415
 
-    with _reading(folder) as reader:
-        total = reader.value(f"{_IMAGES} WHERE place > 0") + reader.value(_LATER)
-        with _showing("lines", total) as follow:
-            rows = write_predictions(reader, out, overwrite=force, follow=follow)
+    with _reading(folder) as reader, _showing("lines", reader.counts.lines()) as follow:
+        rows = write_predictions(reader, out, overwrite=force, follow=follow)
     _tell({"file": str(out), "rows": rows}, f"{out} has {rows:,} lines", as_json)
 
 
@@ -98,10 +96,8 @@ def images(
     from csim.export.image_folder import write_images  # noqa: PLC0415
 
     with _reading(folder) as reader:
-        kept = "WHERE picture IS NOT NULL AND class_id IS NOT NULL" + (
-            "" if every else " AND is_told"
-        )
-        with _showing("images", reader.value(f"{_IMAGES} {kept}")) as follow:
+        total = reader.counts.pictures(with_class=True, told_only=not every)
+        with _showing("images", total) as follow:
             copied = write_images(reader, out, every=every, follow=follow)
     _tell(
         {"folder": str(out), **asdict(copied)},
@@ -142,9 +138,7 @@ def label_studio(
     from csim.export.whole import whole  # noqa: PLC0415
 
     with _reading(folder) as reader:
-        total = (
-            reader.value(f"{_IMAGES} WHERE picture IS NOT NULL") if every else reader.count("open")
-        )
+        total = reader.counts.pictures() if every else reader.count("open")
         with _showing("tasks", total) as follow:
             written = write_tasks(reader, out, every=every, overwrite=force, follow=follow)
     if config is not None:

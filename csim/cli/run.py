@@ -130,8 +130,8 @@ def _conclude(
     from csim.folder.reader import Reader  # noqa: PLC0415
 
     with Reader(folder) as reader:
-        opened, position = reader.count("open"), reader.value("SELECT max(position) FROM steps")
-        unreadable = dict(reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind"))
+        opened, position = reader.count("open"), reader.history.position()
+        unreadable = reader.counts.troubles()
     if as_json:
         values = {
             "taken": counts.taken,

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from csim.export.file_names import folder_names, safe_name
 from csim.export.labels import decided_by
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow
 from csim.export.whole import whole
 from csim.folder.reader import ItemRow, Reader
@@ -54,7 +53,7 @@ def write_images(
     """
     copied, outside = Copied(), reader.layout.root
     with (
-        at_one_moment(reader),
+        reader.transaction(),
         whole(root, outside=outside) as beside,
         whole(table_of(root), outside=outside) as table,
         table.open("x", encoding="utf-8", newline="") as file,

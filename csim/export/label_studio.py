@@ -16,10 +16,9 @@ from typing import Any
 
 from csim.errors import InputError
 from csim.export.labels import decided_by
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow
 from csim.export.whole import whole
-from csim.folder.reader import ItemRow, QuestionRow, Reader
+from csim.folder.reader import ItemRow, Reader
 from csim.sources.open_picture import format_of
 
 CHOICE, TEXT = (
@@ -77,7 +76,7 @@ def write_tasks(
     written = Tasks()
     tasks = _of_images(reader, written) if every else _of_questions(reader, written)
     with (
-        at_one_moment(reader),
+        reader.transaction(),
         whole(path, outside=reader.layout.root, overwrite=overwrite) as beside,
         beside.open("x", encoding="utf-8") as file,
     ):
@@ -100,15 +99,14 @@ def _of_questions(reader: Reader, written: Tasks) -> Iterator[Task]:
             written.gone += 1
             continue
         for name, score in question.guesses[:1]:
-            task["predictions"].append(
-                _prediction(name, score, f"model {_model(reader, question)}")
-            )
+            version = reader.models.in_use(question.position)
+            task["predictions"].append(_prediction(name, score, f"model {version}"))
         yield task
 
 
 def _of_images(reader: Reader, written: Tasks) -> Iterator[Task]:
     classes = _choices(reader)
-    opened = dict(reader.rows("SELECT representative, id FROM questions WHERE status = 'open'"))
+    opened = {question.representative: question.id for question in reader.questions()}
     for item in reader.items():
         task = _task(reader, item, opened.get(item.place), classes)
         if task is None:
@@ -148,10 +146,3 @@ def _prediction(name: str, score: float | None, version: str) -> dict[str, Any]:
         "value": {"choices": [name]},
     }
     return {"model_version": version, "score": score, "result": [chosen]}
-
-
-def _model(reader: Reader, question: QuestionRow) -> int:
-    """Return the model that was in use when a question was asked."""
-    return int(
-        reader.value("SELECT max(version) FROM models WHERE installed_at <= ?", question.position)
-    )

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow, Row, write_rows
 from csim.folder.reader import ItemRow, Reader
 
@@ -38,7 +37,7 @@ def write_labels(
     follow
         Called with the number of rows written so far.
     """
-    with at_one_moment(reader):
+    with reader.transaction():
         rows = labels(reader, warm_up=warm_up)
         return write_rows(
             path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow

@@ -19,7 +19,6 @@ from safetensors.numpy import save
 
 from csim import __version__, checkpoint
 from csim.errors import CheckpointError, InputError
-from csim.export.moment import at_one_moment
 from csim.export.whole import whole
 from csim.folder.reader import Reader
 from csim.records import ClassId, Model
@@ -56,7 +55,7 @@ def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[
     with whole(card_path, outside=outside, overwrite=overwrite) as card_file:
         model = _in_use(reader)
         payload = _payload(model)
-        with at_one_moment(reader):
+        with reader.transaction():
             card = _card(reader, model) | {
                 "file": path.name,
                 "sha256": hashlib.sha256(payload).hexdigest(),
@@ -80,15 +79,13 @@ def files_of(path: Path) -> tuple[Path, Path]:
 
 
 def _in_use(reader: Reader) -> Model:
-    query = "SELECT max(version) FROM models WHERE installed_at IS NOT NULL"
     while True:
-        version = reader.value(query)
+        version = reader.models.in_use()
         try:
             return checkpoint.model_from(checkpoint.read(reader.layout.model(version)))
         except CheckpointError:
-            if (
-                reader.value(query) == version
-            ):  # otherwise a newer one has come, and the engine has deleted this
+            # The engine deletes a model's file when it installs a newer one: then read that one.
+            if reader.models.in_use() == version:
                 raise
 
 
@@ -101,24 +98,23 @@ def _payload(model: Model) -> bytes:
 
 def _card(reader: Reader, model: Model) -> dict[str, Any]:
     settings = reader.config.settings
-    query = "SELECT images, position, installed_at FROM models WHERE version = ?"
-    ((images, position, installed_at),) = reader.rows(query, model.version)
+    (trained,) = (row for row in reader.models.all() if row.version == model.version)
     thresholds_from, lowest = _thresholds(reader, model)
-    classes = reader.rows(
-        "SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"
-    )
-    today = {own: (now, name) for own, now, name in classes}
-    columns = [
-        {"class_id": today[own][0], "name": today[own][1], "threshold": lowest.get(today[own][0])}
-        for own in model.class_ids
-    ]
+    current = reader.current_classes()
+    columns: list[dict[str, Any]] = []
+    for class_id in model.class_ids:
+        if (found := current.get(class_id)) is None:  # the class was removed
+            columns.append({"class_id": None, "name": None, "threshold": None})
+        else:
+            threshold = lowest.get(found.id)
+            columns.append({"class_id": found.id, "name": found.name, "threshold": threshold})
     return {
         "model": model.version,
         "columns": columns,
         "image_shape": list(model.image_shape),
-        "images": images,  # that it was trained on
-        "position": position,  # of the stream when its training began
-        "in_use_from": installed_at,
+        "images": trained.images,  # that it was trained on
+        "position": trained.due_at,  # of the stream when its training began
+        "in_use_from": trained.installed_at,
         "thresholds_from": thresholds_from,
         "settings": settings.to_dict(),
         "made_by": f"csim {__version__}",
@@ -126,15 +122,15 @@ def _card(reader: Reader, model: Model) -> dict[str, Any]:
     }
 
 
-def _thresholds(reader: Reader, model: Model) -> tuple[int | None, dict[ClassId | None, float]]:
+def _thresholds(reader: Reader, model: Model) -> tuple[int | None, dict[ClassId, float]]:
     """Return the position of a snapshot with the model, and its thresholds by class; nothing if there is none."""
-    query = "SELECT step, position FROM snapshots WHERE model = ? ORDER BY step DESC LIMIT 1"
-    for step, position in reader.rows(query, model.version):
-        try:
-            head = checkpoint.read(reader.layout.snapshot(step))["head"]
-        except CheckpointError:
-            break
-        # A threshold of minus infinity accepts every score, as 0 does, which JSON can hold.
-        lowest = (value if math.isfinite(value) else 0.0 for value in head["lowest"].tolist())
-        return position, dict(zip(head["class_ids"], lowest, strict=True))
-    return None, {}
+    snapshot = reader.models.newest_snapshot(model.version)
+    if snapshot is None:
+        return None, {}
+    try:
+        head = checkpoint.read(reader.layout.snapshot(snapshot.step))["head"]
+    except CheckpointError:
+        return None, {}
+    # A threshold of minus infinity accepts every score, as 0 does, which JSON can hold.
+    lowest = (value if math.isfinite(value) else 0.0 for value in head["lowest"].tolist())
+    return snapshot.position, dict(zip(head["class_ids"], lowest, strict=True))

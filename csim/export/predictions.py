@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow, write_rows
 from csim.folder.lines import FIELDS
 from csim.folder.reader import Reader
@@ -26,8 +25,8 @@ def write_predictions(
     follow
         Called with the number of lines written so far.
     """
-    with at_one_moment(reader):
-        rows = (line for _, line in reader.lines())
+    with reader.transaction():
+        rows = (line for _, line in reader.history.lines())
         return write_rows(
             path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow
         )

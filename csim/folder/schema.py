@@ -117,9 +117,10 @@ CREATE TABLE outputs (path TEXT PRIMARY KEY, step INTEGER NOT NULL, size INTEGER
 # By the version that they start from.
 MIGRATIONS: dict[int, str] = {
     # Setting and option names: look → ask_every, keep_bytes → picture_room. Adds the views.
-    1: f"""
+    1: """
 UPDATE config SET value = json_remove(json_set(value, '$.ask_every', value -> '$.look'), '$.look')
   WHERE name = 'settings';
 UPDATE config SET name = 'picture_room' WHERE name = 'keep_bytes';
-{VIEWS}""",
+"""
+    + VIEWS,
 }

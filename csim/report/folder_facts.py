@@ -1,80 +1,82 @@
-"""What a report tells of a stream folder, summed up by its database: a million images stay a few hundred numbers."""
+"""The figures of a stream folder's report; the database sums them up.
+
+A million images become a few hundred numbers.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from csim.folder.models import ModelRow
 from csim.folder.reader import Reader
 from csim.folder.status import Status, read_status
 from csim.records import ClassId, Ints
 from csim.report.timeline import Course
+from csim.sources.arrival import Trouble
 
-_PARTS = 100  # of the stream, at most: finer ones would be thinner than a few pixels
-_LEAST = 20  # images of a part: fewer show noise
-_MOST_TROUBLES = 20  # named in full
-_SPENT = (  # what `metrics.answers.labels_spent` counts: an answer has one label that was told
-    "SELECT position FROM events WHERE kind IN ('Divided', 'Corrected')"
-    " OR (kind = 'Labelled' AND json_extract(body, '$.is_told')) ORDER BY position"
-)
-_COUNTS = (
-    "SELECT (place - 1) * ?1 / ?2, c.today, count(*), sum(NOT is_accepted)"
-    " FROM items LEFT JOIN classes c ON c.id = class_id WHERE place > 0 GROUP BY 1, 2"
-)
+_MOST_PARTS = 100  # of the stream: more would be thinner than a few pixels
+_FEWEST_IMAGES = 20  # of a part: fewer show noise
+_MOST_TROUBLES = 20  # listed by name
+_NEVER = 2**62  # a position after all others
 
 
 @dataclass(frozen=True)
 class ClassFacts:
-    """A class of today."""
+    """Describe a class of today.
+
+    Parameters
+    ----------
+    id
+        The class.
+    images
+        How many images of the stream have it.
+    told
+        How many of these a person labelled.
+    labelled
+        How many labelled images it had at the start.
+    course
+        Its images along the stream.
+    """
 
     id: ClassId
-    images: int  # of the stream that have it
-    told: int  # of these, named by people
-    labelled: int  # at the start
+    images: int
+    told: int
+    labelled: int
     course: Course
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """A model: when it became due and took over, and what its training took; None is what has not come or is not known.
-
-    `classes` is how many it can give.
-    """
-
-    version: int
-    due: int
-    installed: int | None
-    images: int
-    classes: int | None
-    seconds: float | None
-
-
-@dataclass(frozen=True)
 class Facts:
-    """A stream folder at one moment.
+    """Describe a stream folder at one moment.
 
     Parameters
     ----------
     status
         What `csim status` shows.
     first
-        How many classes were known at the start.
+        How many classes the first model knew.
     classes
-        Those of today: the new ones in the order in which they were found, then those known from the start.
-    asked, spent
-        The position of every question, and of everything that was told.
+        The classes of today: new ones in the order in which csim found them, then those known from
+        the start.
+    asked
+        The position of every question.
+    spent
+        The position of every label that a person gave.
     named
-        Images of the stream that have their class from an answer.
-    arrived, rejected, waiting
-        Images of each part of the stream: all, those without a class at arrival, those without one today, (parts,).
+        How many images of the stream have their class from an answer.
+    arrived
+        How many images each part of the stream has, (parts,).
+    rejected
+        How many images of each part were rejected at arrival, (parts,).
+    waiting
+        How many images of each part have no class today, (parts,).
     models
-        In order.
+        All model versions, in order.
     troubles
-        Some files that could not be taken: id, kind and reason.
+        The newest files that could not be used.
     """
 
     status: Status
@@ -86,118 +88,86 @@ class Facts:
     arrived: Ints
     rejected: Ints
     waiting: Ints
-    models: tuple[ModelFacts, ...]
-    troubles: tuple[tuple[str, str, str], ...]
+    models: tuple[ModelRow, ...]
+    troubles: tuple[Trouble, ...]
 
     @property
     def images(self) -> int:
-        """How many images have come."""
+        """Return how many images the stream has observed."""
         return self.status.position
 
     @property
     def learned(self) -> int:
-        """How many classes the model gives today."""
-        return sum(own.course.learned is not None for own in self.classes)
-
-
-@contextmanager
-def at_one_moment(reader: Reader) -> Iterator[None]:
-    """Let all that is read inside the block be of the same moment, however long it takes and whoever writes."""
-    reader.rows("BEGIN")
-    try:
-        yield
-    finally:
-        reader.rows("COMMIT")
+        """Return how many classes of today a model has learned."""
+        return sum(facts.course.learned is not None for facts in self.classes)
 
 
 def gather(reader: Reader) -> Facts:
-    """Return what there is to tell."""
+    """Return all figures of a stream folder."""
     status = read_status(reader)
-    parts = max(1, min(_PARTS, status.position // _LEAST))
-    arrived, rejected = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
+    parts = max(1, min(_MOST_PARTS, status.position // _FEWEST_IMAGES))
+    arrived = np.zeros(parts, np.int64)
+    rejected = np.zeros(parts, np.int64)
     counts: dict[ClassId | None, Ints] = {}
-    for part, class_id, images, put_aside in reader.rows(_COUNTS, parts, max(status.position, 1)):
-        counts.setdefault(class_id, np.zeros(parts, np.int64))[part] = images
-        arrived[part] += images
-        rejected[part] += put_aside
-    models = reader.rows(
-        "SELECT version, position, installed_at, images, class_ids, seconds FROM models ORDER BY 1"
-    )
+    for count in reader.counts.by_part(parts):
+        of_class = counts.setdefault(count.class_id, np.zeros(parts, np.int64))
+        of_class[count.part] = count.images
+        arrived[count.part] += count.images
+        rejected[count.part] += count.rejected
+    models = reader.models.all()
     return Facts(
         status=status,
-        first=len(json.loads(models[0][4])),
+        first=len(models[0].class_ids or ()),
         classes=_classes(reader, status, counts, parts),
-        asked=_positions(reader, "SELECT position FROM questions ORDER BY position"),
-        spent=_positions(reader, _SPENT),
-        named=reader.value(
-            "SELECT count(*) FROM items WHERE question_id IS NOT NULL AND place > 0"
-        ),
+        asked=np.array(reader.history.questions_asked(), np.int64),
+        spent=np.array(reader.history.labels_spent(), np.int64),
+        named=reader.counts.labelled_by_answers(),
         arrived=arrived,
         rejected=rejected,
         waiting=counts.get(None, np.zeros(parts, np.int64)),
-        models=tuple(
-            ModelFacts(
-                version,
-                due,
-                installed,
-                images,
-                None if ids is None else len(json.loads(ids)),
-                seconds,
-            )
-            for version, due, installed, images, ids, seconds in models
-        ),
-        troubles=tuple(
-            reader.rows(
-                "SELECT id, kind, reason FROM troubles ORDER BY rowid DESC LIMIT ?", _MOST_TROUBLES
-            )
-        ),
+        models=tuple(models),
+        troubles=tuple(reader.samples.troubles(_MOST_TROUBLES)),
     )
 
 
 def _classes(
     reader: Reader, status: Status, counts: Mapping[ClassId | None, Ints], parts: int
 ) -> tuple[ClassFacts, ...]:
-    today = dict(reader.rows("SELECT id, today FROM classes"))
-    asked = dict(
-        reader.rows(
-            "SELECT today, min(position) FROM questions JOIN classes ON classes.id = class_id"
-            " WHERE today IS NOT NULL GROUP BY today"
-        )
-    )
-    labelled = dict(
-        reader.rows(
-            "SELECT today, count(*) FROM items JOIN classes ON classes.id = class_id WHERE place < 0 GROUP BY 1"
-        )
-    )
-    learned: dict[ClassId | None, int] = {}
-    for installed, ids in reader.rows(
-        "SELECT installed_at, class_ids FROM models WHERE installed_at IS NOT NULL ORDER BY version"
-    ):
-        for class_id in json.loads(ids):
-            learned.setdefault(today[class_id], installed)
+    asked = reader.counts.first_asked()
+    labelled = reader.counts.warm_up_images()
+    learned = _learned(reader)
     classes = [
         ClassFacts(
-            own.id,
-            own.images,
-            own.told - labelled.get(own.id, 0),
-            labelled.get(own.id, 0),
-            Course(
-                own.name,
-                counts.get(own.id, np.zeros(parts, np.int64)),
-                asked.get(own.id),
-                learned.get(own.id),
+            id=row.id,
+            images=row.images,
+            told=row.told - labelled.get(row.id, 0),
+            labelled=labelled.get(row.id, 0),
+            course=Course(
+                row.name,
+                counts.get(row.id, np.zeros(parts, np.int64)),
+                asked.get(row.id),
+                learned.get(row.id),
             ),
         )
-        for own in status.classes
+        for row in status.classes
     ]
-    return tuple(sorted(classes, key=_in_order_of_discovery))
+    return tuple(sorted(classes, key=_order_of_discovery))
 
 
-def _in_order_of_discovery(own: ClassFacts) -> tuple[bool, int, int]:
-    asked, learned = own.course.asked, own.course.learned
-    moments = [moment for moment in (asked, learned) if moment is not None]
-    return learned == 0, 0 if learned == 0 else min(moments, default=2**62), own.id
+def _learned(reader: Reader) -> dict[ClassId, int]:
+    """Return the position of the first model that could give each class of today."""
+    current = reader.current_classes()
+    learned: dict[ClassId, int] = {}
+    for model in reader.models.all():
+        for class_id in model.class_ids or ():
+            if class_id in current and model.installed_at is not None:
+                learned.setdefault(current[class_id].id, model.installed_at)
+    return learned
 
 
-def _positions(reader: Reader, query: str) -> Ints:
-    return np.array([position for (position,) in reader.rows(query)], np.int64)
+def _order_of_discovery(facts: ClassFacts) -> tuple[bool, int, int]:
+    course = facts.course
+    if course.learned == 0:  # known from the start
+        return True, 0, facts.id
+    moments = [moment for moment in (course.asked, course.learned) if moment is not None]
+    return False, min(moments, default=_NEVER), facts.id

@@ -25,17 +25,6 @@ _OUTCOMES = {
     "undone": "taken back",
     "answered": "class removed",
 }  # the words for what has no class
-_NEWEST = (
-    "SELECT class, is_told, place, id FROM ("
-    " SELECT today AS class, is_told, place, items.id AS id,"
-    "  row_number() OVER (PARTITION BY today, is_told ORDER BY place DESC) AS age"
-    " FROM items JOIN classes ON classes.id = class_id WHERE picture IS NOT NULL AND today IS NOT NULL"
-    ") WHERE age <= ? ORDER BY place DESC"
-)
-_QUESTIONS = (
-    "SELECT q.id, status, today, count(place) FROM questions q LEFT JOIN classes c ON c.id = class_id"
-    " LEFT JOIN members ON question_id = q.id GROUP BY q.id ORDER BY q.id"
-)
 
 
 @dataclass(frozen=True)
@@ -49,10 +38,10 @@ class Examples:
 def examples(reader: Reader, class_ids: Sequence[ClassId]) -> dict[ClassId, Examples]:
     """Return images of some classes, as far as their pictures are kept."""
     found = {class_id: Examples() for class_id in class_ids}
-    for class_id, is_told, place, item_id in reader.rows(_NEWEST, _EXAMPLES):
-        if class_id in found and (item := picture(reader, place, item_id)):
-            own = found[class_id]
-            (own.told if is_told else own.given).append(item)
+    for row in reader.samples.newest(_EXAMPLES):
+        if row.class_id in found and (item := picture(reader, row.place, row.id)):
+            shown = found[row.class_id]
+            (shown.told if row.is_told else shown.given).append(item)
     return found
 
 
@@ -78,8 +67,7 @@ def picture(reader: Reader, place: int, item_id: ItemId, side: int = SMALL) -> I
 
 def open_cards(reader: Reader, most: int) -> list[Card]:
     """Return the oldest groups that wait for an answer."""
-    waiting = [own for own, status, _, _ in reader.rows(_QUESTIONS) if status == "open"]
-    return [_card(reader, question_id, None) for question_id in waiting[:most]]
+    return [_card(reader, question, None) for question in reader.questions("open")[:most]]
 
 
 def settled_cards(
@@ -98,44 +86,41 @@ def settled_cards(
     most
         How many groups to return at most.
     """
-    settled = [row for row in reader.rows(_QUESTIONS) if row[1] != "open"]
-    firsts = list(
-        {
-            class_id: own
-            for own, _, class_id, size in reversed(settled)
-            if class_id is not None and size > 1
-        }.values()
-    )
-    mixed = sorted((own for own in strangers if strangers[own]), key=lambda own: -strangers[own])
-    newest = [own for own, _, _, _ in reversed(settled)]
-    largest = [own for own, _, _, _ in sorted(settled, key=lambda row: -row[3])]
-    order = [*mixed[: most // 4], *firsts[::-1][: most // 2], *newest[: most // 4], *largest]
-    here = {own for own, _, _, _ in settled}
-    wanted = [own for own in dict.fromkeys(order) if own in here]
-    return [_card(reader, question_id, truth) for question_id in sorted(wanted[:most])]
+    settled = [group for group in reader.samples.group_sizes() if group.status != "open"]
+    firsts = {
+        group.class_id: group.question_id
+        for group in reversed(settled)
+        if group.class_id is not None and group.images > 1
+    }
+    mixed = sorted(filter(strangers.get, strangers), key=lambda question: -strangers[question])
+    newest = [group.question_id for group in reversed(settled)]
+    by_size = sorted(settled, key=lambda group: -group.images)
+    order = [
+        *mixed[: most // 4],
+        *list(firsts.values())[::-1][: most // 2],
+        *newest[: most // 4],
+        *(group.question_id for group in by_size),
+    ]
+    here = set(newest)
+    wanted = [question_id for question_id in dict.fromkeys(order) if question_id in here]
+    return [
+        _card(reader, reader.question(question_id), truth) for question_id in sorted(wanted[:most])
+    ]
 
 
-def _card(reader: Reader, question_id: QuestionId, truth: Truth | None) -> Card:
-    row = reader.question(question_id)
-    members = reader.rows(
-        "SELECT items.place, id, picture IS NOT NULL FROM members JOIN items ON items.place = members.place"
-        " WHERE members.question_id = ? ORDER BY items.place",
-        question_id,
-    )
-    ids = {place: item_id for place, item_id, _ in members}
+def _card(reader: Reader, row: QuestionRow, truth: Truth | None) -> Card:
+    members = reader.members(row.id)
+    ids = {member.place: member.id for member in members}
     odd = _odd(ids, row.representative, truth)
     others = [
-        (place, item_id)
-        for place, item_id, is_kept in members
-        if is_kept and place != row.representative
+        member for member in members if member.has_picture and member.place != row.representative
     ]
-    others.sort(
-        key=lambda member: member[1] not in odd if odd else False
-    )  # strangers first: none hides
-    shown = (picture(reader, place, item_id) for place, item_id in others[:_MOST_MEMBERS])
+    if odd:
+        others.sort(key=lambda member: member.id not in odd)  # strangers first: none hides
+    shown = (picture(reader, member.place, member.id) for member in others[:_MOST_MEMBERS])
     face = picture(reader, row.representative, ids.get(row.representative, ""), LARGE)
     return Card(
-        question_id,
+        row.id,
         row.position,
         row.name if row.name is not None else _OUTCOMES.get(row.status, row.status),
         face,

@@ -12,11 +12,12 @@ from html import escape
 from pathlib import Path
 
 from csim.errors import CheckpointError
+from csim.folder.models import ModelRow
 from csim.folder.reader import Reader
 from csim.metrics.truth import Truth
 from csim.report import folder_accuracy
 from csim.report.charts import MOST_LANES, embedding_chart
-from csim.report.folder_facts import ClassFacts, Facts, ModelFacts, at_one_moment, gather
+from csim.report.folder_facts import ClassFacts, Facts, gather
 from csim.report.folder_groups import Examples, examples, open_cards, settled_cards
 from csim.report.folder_truth import Judged, judge
 from csim.report.folder_vectors import NO_CLASS, lay_flat
@@ -42,7 +43,7 @@ def render(root: Path, truth: Truth | None = None, origin: Mapping[str, str] | N
     origin
         How the report came about, row by row: command, versions.
     """
-    with Reader(root) as reader, at_one_moment(reader):
+    with Reader(root) as reader, reader.transaction():
         facts = gather(reader)
         judged = None if truth is None else judge(reader, truth)
         rows = figures(facts, judged)
@@ -224,7 +225,7 @@ def _vectors(reader: Reader, facts: Facts) -> str:
     return captioned(embedding_chart(embedding.panels, embedding.names), words)
 
 
-def _models(models: Sequence[ModelFacts]) -> str:
+def _models(models: Sequence[ModelRow]) -> str:
     seconds = [own.seconds for own in models if own.seconds is not None]
     words = f"{_count(len(models), 'model')}"
     if seconds:
@@ -237,10 +238,10 @@ def _models(models: Sequence[ModelFacts]) -> str:
     rows = [
         (
             f"{own.version}",
-            f"{own.due:,}",
-            "not yet" if own.installed is None else f"{own.installed:,}",
+            f"{own.due_at:,}",
+            "not yet" if own.installed_at is None else f"{own.installed_at:,}",
             f"{own.images:,}",
-            "" if own.classes is None else f"{own.classes:,}",
+            "" if own.class_ids is None else f"{len(own.class_ids):,}",
             "not known" if own.seconds is None else f"{own.seconds:,.1f}",
         )
         for own in shown
@@ -256,7 +257,8 @@ def _troubles(facts: Facts) -> str:
         ("kind", "files"), [(kind, f"{count:,}") for kind, count in facts.status.troubles.items()]
     )
     latest = table(
-        ("file", "kind", "why"), [(brief(name), kind, why) for name, kind, why in facts.troubles]
+        ("file", "kind", "why"),
+        [(brief(found.id), found.kind, found.reason) for found in facts.troubles],
     )
     more = (
         "The latest:"

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 
 from csim.ask.catalogue import clean_name
 from csim.errors import InputError
-from csim.folder.database import translate_errors
 from csim.folder.reader import Reader
 from csim.metrics.truth import Truth
 from csim.records import Ints, ItemId, QuestionId
 
 _COLUMNS = ("item", "class")
-_LABELS = (
-    "SELECT i.id, i.place, a.name, t.name, i.is_told FROM items i"
-    " LEFT JOIN classes n ON n.id = iif(i.is_accepted, i.nearest, NULL) LEFT JOIN classes a ON a.id = n.today"
-    " LEFT JOIN classes c ON c.id = i.class_id LEFT JOIN classes t ON t.id = c.today"
-    " WHERE i.place > 0 ORDER BY i.place"
-)
-_MEMBERS = (
-    "SELECT q.id, asked.id, i.id FROM members JOIN questions q ON q.id = members.question_id"
-    " JOIN items asked ON asked.place = representative JOIN items i ON i.place = members.place"
-)
 
 
 @dataclass(frozen=True)
@@ -106,13 +95,14 @@ def judge(reader: Reader, truth: Truth) -> Judged:
     at_arrival: dict[ItemId, str | None] = {}
     today: dict[ItemId, str | None] = {}
     named: set[ItemId] = set()
-    for item_id, place, first, last, is_told in _rows(reader, _LABELS):
-        if item_id in truth:
-            known[item_id] = truth[item_id]
-            places.append(place)
-            at_arrival[item_id], today[item_id] = first, last
-            if is_told:
-                named.add(item_id)
+    for label in reader.samples.labels():
+        if label.item_id in truth:
+            known[label.item_id] = truth[label.item_id]
+            places.append(label.place)
+            at_arrival[label.item_id] = label.at_arrival
+            today[label.item_id] = label.today
+            if label.is_told:
+                named.add(label.item_id)
     if not known:
         raise InputError(
             f"the truth must name images of the stream by their ids; none of its {len(truth):,} has come. Ids stand in "
@@ -128,19 +118,15 @@ def _strangers(reader: Reader, truth: Truth) -> tuple[dict[QuestionId, int], int
     sizes: dict[QuestionId, int] = {}
     strangers: dict[QuestionId, int] = {}
     unknown: set[QuestionId] = set()
-    for question_id, asked, member in _rows(reader, _MEMBERS):
-        if asked in truth and member in truth:
+    for member in reader.samples.group_members():
+        question_id = member.question_id
+        if member.representative in truth and member.item_id in truth:
+            is_stranger = truth[member.representative] != truth[member.item_id]
             sizes[question_id] = sizes.get(question_id, 0) + 1
-            strangers[question_id] = strangers.get(question_id, 0) + (truth[asked] != truth[member])
+            strangers[question_id] = strangers.get(question_id, 0) + is_stranger
         else:
             unknown.add(question_id)
     whole = {
         question_id: count for question_id, count in strangers.items() if question_id not in unknown
     }
     return whole, sum(sizes[question_id] for question_id in whole)
-
-
-def _rows(reader: Reader, query: str) -> Iterator[tuple[Any, ...]]:
-    """Yield what a query finds, row by row: all at once might not fit."""
-    with translate_errors(reader.connection):
-        yield from reader.connection.execute(query)

@@ -18,14 +18,6 @@ from csim.sources.decode import decode
 
 NO_CLASS = "no class"
 _MOST = 600  # images: more would take long to lay flat, and lie on top of each other
-_SAMPLE = (  # as many of each class, spread over the stream: Knuth's multiplicative hashing mixes the places
-    "SELECT place, id, name FROM ("
-    " SELECT i.place, i.id, t.name,"
-    "  row_number() OVER (PARTITION BY t.id ORDER BY abs(i.place) * 2654435761 % 4294967296) AS turn"
-    " FROM items i LEFT JOIN classes c ON c.id = i.class_id LEFT JOIN classes t ON t.id = c.today"
-    " WHERE i.picture IS NOT NULL"
-    ") ORDER BY turn, place LIMIT ?"
-)
 
 
 def lay_flat(reader: Reader, version: int) -> Embedding | None:
@@ -40,12 +32,12 @@ def lay_flat(reader: Reader, version: int) -> Embedding | None:
     """
     settings, shape = reader.config.settings, reader.config.image_shape
     images, names = [], []
-    for place, item_id, name in reader.rows(_SAMPLE, _MOST):
-        file = reader.picture(place)
-        seen = None if file is None else decode(Arrival(item_id, file), shape)
+    for item in reader.samples.spread(_MOST):
+        file = reader.picture(item.place)
+        seen = None if file is None else decode(Arrival(item.id, file), shape)
         if isinstance(seen, Decoded):
             images.append(seen.image)
-            names.append(NO_CLASS if name is None else name)
+            names.append(NO_CLASS if item.name is None else item.name)
     if len(images) < 2:
         return None
     model = read_model(reader.layout, version)

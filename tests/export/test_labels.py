@@ -40,7 +40,7 @@ def test_ids_and_names_come_back_as_they_were_however_awkward(reader, tmp_path):
 
 
 def test_classes_are_what_the_events_tell(reader):
-    given = last_classes(reader.events())
+    given = last_classes(reader.history.events())
     names = {own.id: own.name for own in reader.classes()}
     assert {row["item"]: row["class"] for row in labels(reader)} == {
         item: names.get(class_id) for item, class_id in given.items()
@@ -49,7 +49,7 @@ def test_classes_are_what_the_events_tell(reader):
 
 def test_who_decided_is_what_the_events_tell(reader):
     told: dict[str, int] = {}
-    for event in reader.events():
+    for event in reader.history.events():
         if isinstance(event, Labelled) and event.is_told:
             told[event.item_id] = event.question_id
         elif isinstance(event, Undone):

@@ -86,7 +86,7 @@ def test_an_images_last_line_is_the_class_it_has_today(told, reference):
 def test_the_events_lead_to_the_class_that_each_image_has(reference):
     given = {}
     with Reader(reference) as reader:
-        for event in reader.events():
+        for event in reader.history.events():
             if isinstance(event, Accepted | Labelled):
                 given[event.item_id] = event.class_id
             elif isinstance(event, Rejected):
@@ -112,17 +112,20 @@ def test_a_folder_in_which_nothing_happened_has_no_lines(base):
 @pytest.mark.parametrize("moment", ["FROM items", "FROM steps", "FROM events"])
 def test_lines_can_be_read_while_the_engine_goes_on(asked, moment):
     """Between two queries of a reader, a class is added and given to an image."""
-    with Stream(asked, trains=False) as stream, Reader(asked) as reader:
-        before = list(reader.lines())
+    with (
+        Stream(asked, trains=False) as stream,
+        closing(open_for_reading(Layout(asked).database)) as connection,
+    ):
+        before = list(lines(connection))
 
         def meanwhile(statement):
             if moment in statement and not rows(asked, "SELECT 1 FROM inbox"):
                 tell(asked, [Named(1, "a class that is quite new")])
                 stream.take(arrivals(205)[200:])
 
-        reader.connection.set_trace_callback(meanwhile)
-        found = list(reader.lines())
-        reader.connection.set_trace_callback(None)
-        after = list(reader.lines())
+        connection.set_trace_callback(meanwhile)
+        found = list(lines(connection))
+        connection.set_trace_callback(None)
+        after = list(lines(connection))
     assert rows(asked, "SELECT count(*) FROM inbox WHERE step NOTNULL") == [(1,)]
     assert found in (before, after)  # all of one moment

@@ -7,8 +7,9 @@ import pytest
 from digit_folder import arrivals, rows
 from PIL import Image
 
-from csim.errors import FolderError, QuestionError
+from csim.errors import FolderError, QuestionError, StorageError
 from csim.folder.layout import Layout
+from csim.folder.query import Query
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.records import Accepted, Asked, Rejected, Retrained
@@ -96,7 +97,7 @@ def test_a_picture_is_the_very_file(reader):
 
 
 def test_the_events_are_all_that_happened_in_order(reader, reference):
-    events = reader.events()
+    events = reader.history.events()
     arrived = [event for event in events if isinstance(event, Accepted | Rejected)]
     assert [event.item_id for event in arrived] == [f"image {place}" for place in range(1, 421)]
     assert len(events) == 420 + rows(reference, "SELECT count(*) FROM events")[0][0]
@@ -115,7 +116,7 @@ def test_the_events_are_all_that_happened_in_order(reader, reference):
 
 def test_the_images_of_a_question_are_decoded_from_their_pictures(reader):
     images = {arrival.id: arrival.image for arrival in arrivals(420)}
-    asked = [event.question for event in reader.events() if isinstance(event, Asked)]
+    asked = [event.question for event in reader.history.events() if isinstance(event, Asked)]
     for question in asked:
         kept = reader.picture(question.representative.position)
         assert kept is not None  # of every image that a person was asked about
@@ -129,9 +130,15 @@ def test_a_reader_sees_each_new_step_while_the_engine_runs(asked):
     with Reader(asked) as reader, Stream(asked, trains=False) as stream:
         for until in (210, 220, 230):
             stream.take(arrivals(until)[stream.position :])
-            assert reader.value("SELECT max(place) FROM items") == until
-        with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            reader.connection.execute("DELETE FROM items")
+            assert reader.counts.images() == reader.history.position() == until
+
+
+def test_a_reader_cannot_write(asked):
+    with (
+        closing(Query(Layout(asked).database)) as query,
+        pytest.raises(StorageError, match="readonly"),
+    ):
+        query.rows("DELETE FROM items")
 
 
 def test_what_is_no_stream_folder_is_refused(tmp_path):

@@ -34,7 +34,7 @@ def columns(path):
 
 
 def test_readers_refuse_version_1(old):
-    with pytest.raises(FolderError, match="version 1.*csim run"):
+    with pytest.raises(FolderError, match=r"version 1.*csim run"):
         database.open_for_reading(old)
 
 

@@ -9,7 +9,7 @@ from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent, questions
-from csim.report.folder_facts import at_one_moment, gather
+from csim.report.folder_facts import gather
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def course(facts, name):
 
 
 def test_questions_and_labels_are_those_that_the_metrics_count_in_the_log(reader, facts):
-    events = reader.events()
+    events = reader.history.events()
     assert facts.asked.tolist() == questions(events)
     assert facts.spent.tolist() == labels_spent(events)
     assert any(isinstance(event, r.Corrected) for event in events)
@@ -40,7 +40,7 @@ def test_an_answer_that_was_taken_back_and_given_again_is_two_labels(tmp_path):
         before, question_id = len(gather(reader).spent), reader.questions("answered")[0].id
     send(root, [r.Undo(question_id), r.Named(question_id, "zero")])
     with Reader(root) as reader:
-        assert gather(reader).spent.tolist() == labels_spent(reader.events())
+        assert gather(reader).spent.tolist() == labels_spent(reader.history.events())
         assert len(gather(reader).spent) == before + 1
 
 
@@ -79,7 +79,7 @@ def test_a_class_was_learned_with_the_first_model_that_gives_it(reader, facts):
     assert [course(facts, name).learned for name in (NASTY, "zero")] == [0, 0]
     first = {
         class_id: event.position
-        for event in reversed(reader.events())
+        for event in reversed(reader.history.events())
         if isinstance(event, r.Retrained)
         for class_id in event.class_ids
     }
@@ -129,14 +129,14 @@ def test_labelled_images_of_the_start_stand_apart(facts):
 
 
 def test_models_and_troubles_are_listed(facts):
-    assert [(own.version, own.installed, own.classes) for own in facts.models] == [
+    assert [(own.version, own.installed_at, len(own.class_ids)) for own in facts.models] == [
         (1, 0, 2),
         (2, 160, 3),
         (3, 160, 4),
     ]
     assert facts.models[0].images == 40
     assert facts.models[1].seconds > 0
-    assert [(name, kind) for name, kind, _ in facts.troubles] == [
+    assert [(found.id, found.kind) for found in facts.troubles] == [
         ("empty.png", "empty"),
         ("<script>.png", "damaged"),
     ]
@@ -154,7 +154,7 @@ def test_inside_a_moment_nothing_changes_though_the_stream_goes_on(tmp_path):
     root = new_folder(tmp_path / "new")
     with Reader(root) as reader, Stream(root, trains=False) as stream:
         stream.take(arrivals()[:5])
-        with at_one_moment(reader):
+        with reader.transaction():
             before = gather(reader)
             stream.take(arrivals()[5:25])
             after = gather(reader)

@@ -100,8 +100,8 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
     assert value(root, "images").value == "220"
     assert value(root, "classes").value == "2 → 4"
     with Reader(root) as reader:
-        told = len(labels_spent(reader.events()))
-        asked = reader.value("SELECT count(*) FROM questions")
+        told = len(labels_spent(reader.history.events()))
+        asked = len(reader.questions(None))
     questions, spent = value(root, "questions"), value(root, "labels spent")
     assert (questions.value, questions.headline) == (
         f"{asked}",
@@ -157,7 +157,7 @@ def test_models_are_listed_with_their_seconds_and_images(full):
     words = Page(full).words
     start = words.index("seconds", words.index("images learned from"))
     with Reader(small_folder()) as reader:
-        images = reader.value("SELECT images FROM models WHERE version = 2")
+        images = reader.models.all()[1].images
     assert words[start + 1 : start + 6] == ["1", "0", "0", "40", "2"]
     assert words[start + 7 : start + 11] == ["2", "160", "160", f"{images}"]
     assert re.fullmatch(r"\d+\.\d", words[start + 12])

@@ -65,7 +65,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_accuracy_is_what_the_metrics_find_in_the_log(reader):
-    events, judged = reader.events(), judge(reader, TRUTH)
+    events, judged = reader.history.events(), judge(reader, TRUTH)
     names = class_names(events)
     ordered = dict(judged.truth)
     assert list(ordered) == list(at_arrival(events)), "in order of arrival"
@@ -108,7 +108,7 @@ def test_strangers_are_those_that_a_plain_loop_finds(reader):
 def test_purity_counts_also_images_that_joined_later(reader):
     """`metrics.purity` sees the groups as they were when they were asked about."""
     judged = judge(reader, TRUTH)
-    then = purity(reader.events(), TRUTH)
+    then = purity(reader.history.events(), TRUTH)
     share = 100 * (1 - sum(judged.strangers.values()) / judged.grouped)
     assert value(judged, "purity") == f"{share:.1f}\u00a0%"
     assert abs(share - then) < 25

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,8 +17,9 @@ import numpy as np
 
 from csim.bench.durability.material import endless, make_stream
 from csim.folder import inbox
-from csim.folder.database import open_for_messages, open_for_reading
+from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
+from csim.folder.reader import Reader
 from csim.folder.run import run
 from csim.folder.stream import Stream
 from csim.records import Named
@@ -86,20 +88,16 @@ def answer_at_once(
         images = stream.position
     words = [person.communicate() for person in people]
     sent = [key for said, _ in words for key in json.loads(said or b"[]")]
-    connection = open_for_reading(Layout(folder).database)
-    rows = dict(
-        connection.execute(
-            "SELECT key, iif(step IS NULL, 'lost', coalesce(refusal, '')) FROM inbox"
-        )
-    )
-    connection.close()
-    found = [rows.get(key, "lost") for key in sent]
+    with Reader(folder) as reader:
+        taken = {row.key: row for row in reader.history.messages() if row.is_taken}
+    refused = sum(key in taken and taken[key].refusal is not None for key in sent)
+    lost = sum(key not in taken for key in sent)
     return Crowd(
         images=images,
         sent=len(sent),
-        taken=found.count(""),
-        refused=sum(word not in ("", "lost") for word in found),
-        lost=found.count("lost"),
+        taken=len(sent) - refused - lost,
+        refused=refused,
+        lost=lost,
         complaints=sum(bool(complaint) for _, complaint in words),
     )
 
@@ -144,27 +142,26 @@ def _call(stream: Stream, images: Iterator[Decoded | Trouble]) -> float:
 
 
 def _answer_all(folder: Path, seed: int) -> None:
-    rng, connection = random.Random(seed), open_for_messages(Layout(folder).database)  # noqa: S311
-    rows = connection.execute("SELECT id FROM questions WHERE status = 'open'").fetchall()
-    inbox.post(connection, [Named(question, str(rng.randrange(10))) for (question,) in rows])
-    connection.close()
+    rng = random.Random(seed)  # noqa: S311
+    with Reader(folder) as reader:
+        answers = [Named(question.id, str(rng.randrange(10))) for question in reader.questions()]
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        inbox.post(connection, answers)
 
 
 def _write(folder: Path, seconds: float, seed: int) -> list[str]:
     """Answer open questions for some seconds, as fast as they come; return the keys of all answers."""
-    rng, connection = random.Random(seed), open_for_messages(Layout(folder).database)  # noqa: S311
+    rng = random.Random(seed)  # noqa: S311
     sent: list[str] = []
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        rows = connection.execute(
-            "SELECT id FROM questions WHERE status IN ('open', 'undone')"
-        ).fetchall()
-        for (question,) in rng.sample(rows, min(3, len(rows))):
-            key = f"{seed} {len(sent)}"
-            inbox.post(connection, [Named(question, str(rng.randrange(10)))], keys=[key])
-            sent.append(key)
-        time.sleep(rng.uniform(0, 0.05))
-    connection.close()
+    with Reader(folder) as reader, closing(open_for_messages(reader.layout.database)) as connection:
+        while time.monotonic() < until:
+            questions = reader.questions("open") + reader.questions("undone")
+            for question in rng.sample(questions, min(3, len(questions))):
+                key = f"{seed} {len(sent)}"
+                inbox.post(connection, [Named(question.id, str(rng.randrange(10)))], keys=[key])
+                sent.append(key)
+            time.sleep(rng.uniform(0, 0.05))
     return sent
 
 

@@ -10,22 +10,23 @@ from __future__ import annotations
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from csim.bench.durability.material import make_stream, noisy_digits, write_files
 from csim.errors import CsimError
 from csim.folder import inbox
-from csim.folder.codec import message_from_text
-from csim.folder.database import open_for_messages, open_for_reading
+from csim.folder.audit import differing_tables
+from csim.folder.database import open_for_messages
+from csim.folder.history import MessageRow
 from csim.folder.layout import Layout
 from csim.folder.output import Output
+from csim.folder.reader import Reader
 from csim.folder.run import run
 from csim.folder.stream import Stream
 from csim.records import Named
@@ -39,18 +40,6 @@ _LAG = 200  # images between an answer that makes a new model due and its taking
 _DELAY = 600  # images between a question and its answer: more than a batch, so that it is written before its place
 _EARLY = 0.2  # share of kills that come at any moment after the start, the others come while the stream moves
 _MOMENT = 1.2  # seconds of movement within which those others come
-
-TABLES = {
-    "items": "SELECT place, id, is_accepted, nearest, score, model, class_id, question_id, is_told FROM items"
-    " ORDER BY place",
-    "events": "SELECT position, kind, body FROM events ORDER BY number",
-    "classes": "SELECT * FROM classes ORDER BY id",
-    "questions": "SELECT * FROM questions ORDER BY id",
-    "members": "SELECT * FROM members ORDER BY question_id, place",
-    "models": "SELECT version, base, position, switch_at, installed_at, images, class_ids, sha256 FROM models"
-    " ORDER BY version",
-    "answers": "SELECT key, not_before, kind, body, refusal FROM inbox ORDER BY not_before, key",
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +82,9 @@ def kill(
     make_stream(base, SETTINGS, seed, retrain_lag=_LAG)
     shutil.copytree(base, calm)
     _run_calmly(calm, files, work / "calm.jsonl", names)
-    answers = _rows(calm, "SELECT key, not_before, kind, body FROM inbox ORDER BY number")
+    with Reader(calm) as reader:
+        answers = reader.history.messages()
+        models = len(reader.models.all())
     rng, done = random.Random(seed), 0  # noqa: S311
     differing: set[str] = set()
     while done < kills:
@@ -103,16 +94,10 @@ def kill(
         while not _is_through(troubled, files, output, _Killer(rng) if done < kills else None):
             done += 1
             on_kill(done)
-        differing |= compare(calm, troubled)
+        differing |= differing_tables(calm, troubled)
         if output.read_bytes() != (work / "calm.jsonl").read_bytes():
             differing.add("predictions")
-    (models,) = _rows(calm, "SELECT count(*) FROM models")[0]
     return Outcome(images, done, len(answers), models, tuple(sorted(differing)))
-
-
-def compare(left: Path, right: Path) -> set[str]:
-    """Return the tables in which two stream folders differ."""
-    return {name for name, query in TABLES.items() if _rows(left, query) != _rows(right, query)}
 
 
 class _Killer:
@@ -163,30 +148,27 @@ def _run_calmly(folder: Path, files: Path, output: Path, names: list[str]) -> No
 
 
 def _answer(folder: Path, names: list[str]) -> None:
-    connection = open_for_messages(Layout(folder).database)
-    known = {key for (key,) in connection.execute("SELECT key FROM inbox")}
-    rows = connection.execute("SELECT id, position, representative FROM questions").fetchall()
-    for question, position, place in rows:
-        if str(question) not in known:
-            message = Named(question, names[place - 1])
-            inbox.post(connection, [message], keys=[str(question)], not_before=position + _DELAY)
-    connection.close()
+    with Reader(folder) as reader:
+        answered = {row.key for row in reader.history.messages()}
+        questions = [
+            question for question in reader.questions(None) if str(question.id) not in answered
+        ]
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        for question in questions:
+            inbox.post(
+                connection,
+                [Named(question.id, names[question.representative - 1])],
+                keys=[str(question.id)],
+                not_before=question.position + _DELAY,
+            )
 
 
-def _post(folder: Path, answers: list[tuple[str, int, str, str]]) -> None:
-    connection = open_for_messages(Layout(folder).database)
-    for key, not_before, kind, body in answers:
-        inbox.post(connection, [message_from_text(kind, body)], keys=[key], not_before=not_before)
-    connection.close()
+def _post(folder: Path, answers: Sequence[MessageRow]) -> None:
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        for row in answers:
+            inbox.post(connection, [row.message], keys=[row.key], not_before=row.not_before)
 
 
 def _last_step(folder: Path) -> int:
-    return int(_rows(folder, "SELECT max(step) FROM steps")[0][0])
-
-
-def _rows(folder: Path, query: str) -> list[Any]:
-    connection: sqlite3.Connection = open_for_reading(Layout(folder).database)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
+    with Reader(folder) as reader:
+        return reader.history.last_step()
