@@ -24,13 +24,13 @@ from csim.embed.augment import Augment
 from csim.embed.backbone import ForeignBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
 from csim.embed.encoder import CheckedEncoder
-from csim.embed.gallery import Gallery
+from csim.embed.gallery import Gallery, Seer
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.embed.network import ConvBody, pick_device
 from csim.embed.network_trainer import NetworkTrainer
 from csim.engine import Engine
-from csim.records import Encoder
+from csim.records import Encoder, Model
 from csim.retrain.evidence import held_out, stored
 from csim.retrain.model_trainer import ModelTrainer
 from csim.retrain.schedule import Schedule
@@ -98,6 +98,14 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         scale=settings.scale,
     )
     return Parts(engine, trainer)
+
+
+def open_encoder(settings: Settings, model: Model, encoder: Encoder | None = None) -> Seer:
+    """Return what embeds images for a finished model."""
+    device = pick_device(settings.device)
+    if encoder is None:
+        return OwnBackbone(partial(make_body, settings), device).open(model)
+    return ForeignBackbone(CheckedEncoder(encoder), device).open(model)
 
 
 def make_threshold(settings: Settings) -> Threshold:
