@@ -48,8 +48,8 @@ def report(
     Example: csim report birds --out birds.html
     """
     start = time.perf_counter()
-    from csim.report.folder_page import render  # noqa: PLC0415  # slow to load: `csim --help` need not wait
-    from csim.report.folder_truth import read_truth  # noqa: PLC0415
+    from csim.report.folder.page import render  # noqa: PLC0415  # slow to load: `csim --help` need not wait
+    from csim.report.folder.truth import read_truth  # noqa: PLC0415
 
     _check(out)
     with (

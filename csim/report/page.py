@@ -1,7 +1,7 @@
 """The report of a log: what a stream whose events are all at hand came to.
 
 `render` puts the sections in order; each is a function from plain values to HTML. Where the truth is not known, all
-that would need it is left out. A stream folder has a report of its own, `folder_page.py`, in the same frame.
+that would need it is left out. A stream folder has a report of its own, `folder/page.py`, in the same frame.
 """
 
 from __future__ import annotations

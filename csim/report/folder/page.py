@@ -15,12 +15,12 @@ from csim.errors import CheckpointError
 from csim.folder.models import ModelRow
 from csim.folder.reader import Reader
 from csim.metrics.truth import Truth
-from csim.report import folder_accuracy
 from csim.report.charts import MOST_LANES, embedding_chart
-from csim.report.folder_facts import ClassFacts, Facts, gather
-from csim.report.folder_groups import Examples, examples, open_cards, settled_cards
-from csim.report.folder_truth import Judged, judge
-from csim.report.folder_vectors import NO_CLASS, lay_flat
+from csim.report.folder import accuracy
+from csim.report.folder.facts import ClassFacts, Facts, gather
+from csim.report.folder.groups import Examples, examples, open_cards, settled_cards
+from csim.report.folder.projection import NO_CLASS, project_items
+from csim.report.folder.truth import Judged, judge
 from csim.report.frame import Figure, captioned, listed, making, percent, table, whole
 from csim.report.gallery import brief, groups, thumbnail
 from csim.report.timeline import classes_chart, cost_chart
@@ -49,7 +49,7 @@ def render(root: Path, truth: Truth | None = None, origin: Mapping[str, str] | N
         rows = figures(facts, judged)
         sections = {
             "Questions that wait": _open(reader, facts, root),
-            "How right it is": "" if judged is None else folder_accuracy.section(judged, facts),
+            "How right it is": "" if judged is None else accuracy.section(judged, facts),
             "Classes over time": _over_time(facts),
             "What it cost": _cost(facts),
             "The classes": _classes(reader, facts),
@@ -92,7 +92,7 @@ def figures(facts: Facts, judged: Judged | None) -> list[Figure]:
     unreadable, waiting = sum(status.troubles.values()), int(facts.waiting.sum())
     share = percent(100 * len(facts.spent) / max(images, 1))
     return [
-        *([] if judged is None else folder_accuracy.figures(judged)),
+        *([] if judged is None else accuracy.figures(judged)),
         Figure("images", f"{images:,}", "The length of the stream; the labelled images at its start are not counted.",
                "images seen"),
         Figure("classes", f"{facts.first:,} → {facts.learned:,}", "Classes that the first model knew, and the last.",
@@ -210,7 +210,7 @@ def _groups(reader: Reader, facts: Facts, judged: Judged | None) -> str:
 
 def _vectors(reader: Reader, facts: Facts) -> str:
     try:
-        embedding = lay_flat(reader, facts.status.model)
+        embedding = project_items(reader, facts.status.model)
     except CheckpointError as error:  # a newer model may have taken its place since
         return f"<p>There is no picture this time: {escape(str(error))}.</p>"
     if embedding is None:

@@ -10,7 +10,7 @@ from report.small_log import Page
 from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.records import RemoveClass
-from csim.report.folder_groups import examples, open_cards, picture, settled_cards
+from csim.report.folder.groups import examples, open_cards, picture, settled_cards
 from csim.report.gallery import card
 
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}

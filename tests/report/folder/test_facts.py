@@ -9,7 +9,7 @@ from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent, questions
-from csim.report.folder_facts import gather
+from csim.report.folder.facts import gather
 
 
 @pytest.fixture(scope="module")

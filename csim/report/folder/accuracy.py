@@ -10,8 +10,8 @@ import numpy as np
 from csim.metrics.accuracy import accuracy, accuracy_curve
 from csim.records import Floats, ItemId
 from csim.report.charts import MOST_LANES, Lane, stream_chart
-from csim.report.folder_facts import Facts
-from csim.report.folder_truth import Judged
+from csim.report.folder.facts import Facts
+from csim.report.folder.truth import Judged
 from csim.report.frame import Figure, captioned, percent, table
 
 _MOST_CLASSES = 40  # rows of the table

@@ -7,9 +7,9 @@ from csim.folder.reader import Reader
 from csim.metrics.accuracy import accuracy, unasked
 from csim.metrics.labels import at_arrival, class_names, final, named
 from csim.metrics.purity import purity
-from csim.report.folder_accuracy import figures, section
-from csim.report.folder_facts import gather
-from csim.report.folder_truth import judge, read_truth
+from csim.report.folder.accuracy import figures, section
+from csim.report.folder.facts import gather
+from csim.report.folder.truth import judge, read_truth
 
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
 

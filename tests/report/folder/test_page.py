@@ -10,8 +10,8 @@ from csim.errors import FolderError
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent
-from csim.report.folder_facts import gather
-from csim.report.folder_page import figures, lead, render
+from csim.report.folder.facts import gather
+from csim.report.folder.page import figures, lead, render
 
 pytestmark = pytest.mark.slow
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
