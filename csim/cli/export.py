@@ -134,15 +134,15 @@ def label_studio(
 
     Example: csim export label-studio birds tasks.json --config config.xml
     """
+    from csim.export.atomic import atomic_output  # noqa: PLC0415
     from csim.export.label_studio import labelling_config, write_tasks  # noqa: PLC0415
-    from csim.export.whole import whole  # noqa: PLC0415
 
     with _reading(folder) as reader:
         total = reader.counts.pictures() if every else reader.count("open")
         with _showing("tasks", total) as follow:
             written = write_tasks(reader, out, every=every, overwrite=force, follow=follow)
     if config is not None:
-        with whole(config, outside=folder, overwrite=force) as file:
+        with atomic_output(config, outside=folder, overwrite=force) as file:
             file.write_text(labelling_config(), encoding="utf-8")
     _tell({"file": str(out), **asdict(written)}, f"{out} has {written.tasks:,} tasks", as_json)
     if written.gone and not as_json:

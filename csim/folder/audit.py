@@ -1,4 +1,4 @@
-"""Compare two stream folders that must have come to the same end, table by table."""
+"""Compare two stream folders that must hold the same, table by table."""
 
 from __future__ import annotations
 

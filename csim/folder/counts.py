@@ -1,4 +1,4 @@
-"""Count what a stream folder holds, in the database: a million images stay a few hundred numbers."""
+"""Count what a stream folder holds; the database does it, so that little is read into memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Counts:
         return self._count("items WHERE place > 0 OR ?", warm_up)
 
     def pictures(self, *, told_only: bool = False, with_class: bool = False) -> int:
-        """Return how many images still have their picture; `told_only` and `with_class` narrow it."""
+        """Return how many images have a picture: all, told ones only, or with a class only."""
         return self._count(
             "items WHERE picture IS NOT NULL AND (is_told OR NOT ?)"
             " AND (class_id IS NOT NULL OR NOT ?)",

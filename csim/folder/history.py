@@ -78,7 +78,8 @@ class History:
     def messages(self) -> list[MessageRow]:
         """Return all messages of the inbox, oldest first."""
         rows = self._query.rows(
-            "SELECT key, not_before, kind, body, step IS NOT NULL, refusal FROM inbox ORDER BY number"
+            "SELECT key, not_before, kind, body, step IS NOT NULL, refusal FROM inbox"
+            " ORDER BY number"
         )
         return [
             MessageRow(key, not_before, message_from_text(kind, body), bool(is_taken), refusal)

@@ -30,8 +30,8 @@ _Key = tuple[int, int, int]  # step, position, number of the event
 def lines(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int, Line]]:
     """Yield each line of the steps after `after`, in order, with its step.
 
-    A line's number consists of the position at which it was written and a count of later changes. It
-    is the same whenever you read the lines.
+    A line's number is its position; for a later change, the number of the event follows. It is the
+    same whenever you read the lines.
     """
     with read_transaction(connection):
         arrivals = _arrivals(connection, after)

@@ -1,8 +1,8 @@
 """Read a stream folder: classes, questions, images and pictures as they are today.
 
-Readers never wait for the engine, and the engine never waits for them. `Reader` opens a folder. Its
-parts read the rest: `models` the model versions, `history` what happened over time, `counts` sums,
-and `samples` images and groups to show.
+Readers never wait for the engine, and the engine never waits for them. `Reader` opens a folder.
+Its parts read the rest: `models` the model versions, `history` what happened over time, `counts`
+sums, and `samples` images and groups to show.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ class Reader:
             current[class_id].id for class_id in self.models.learned() if class_id in current
         }
         rows = self._query.rows(
-            "SELECT c.current_id, c.name, coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
+            "SELECT c.current_id, c.name,"
+            " coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
             " FROM current_classes c LEFT JOIN items i ON i.class_id = c.id"
             " GROUP BY c.current_id ORDER BY c.current_id"
         )

@@ -15,7 +15,8 @@ _NEWEST = (
     " FROM current_items WHERE picture IS NOT NULL AND current_id IS NOT NULL"
     ") WHERE age <= ? ORDER BY place DESC"
 )
-_SPREAD = (  # Knuth's multiplicative hash mixes the places: the images come from all over the stream
+# Knuth's multiplicative hash shuffles the places: images come from the whole stream.
+_SPREAD = (
     "SELECT place, id, current_id, class_name, is_told FROM ("
     " SELECT *, row_number() OVER"
     "  (PARTITION BY current_id ORDER BY abs(place) * 2654435761 % 4294967296) AS turn"
@@ -88,12 +89,12 @@ class Samples:
         return self._pictured(_NEWEST, per_class)
 
     def spread(self, most: int) -> list[PicturedItem]:
-        """Return images with a picture from the whole stream, equally many of each class if possible.
+        """Return images with a picture, from the whole stream and equally many of each class.
 
         Parameters
         ----------
         most
-            How many images, at most. Higher returns more.
+            How many images, at most. Higher returns more. A class may have too few for its share.
         """
         return self._pictured(_SPREAD, most)
 
@@ -109,8 +110,10 @@ class Samples:
     def group_members(self) -> Iterator[GroupMember]:
         """Yield every image of every group, one by one."""
         rows = self._query.each(
-            "SELECT q.id, asked.id, i.id FROM members JOIN questions q ON q.id = members.question_id"
-            " JOIN items asked ON asked.place = representative JOIN items i ON i.place = members.place"
+            "SELECT q.id, asked.id, i.id FROM members"
+            " JOIN questions q ON q.id = members.question_id"
+            " JOIN items asked ON asked.place = representative"
+            " JOIN items i ON i.place = members.place"
         )
         return (GroupMember(*row) for row in rows)
 

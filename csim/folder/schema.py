@@ -1,9 +1,9 @@
 """The database's tables and views, and the migrations of older folders.
 
-`steps` and `events` are the log: they hold what happened, in order. `items`, `questions`, `members`,
-`classes` and `models` are a read model of it: they hold what is true today, so that readers need not
-replay the log. `place` is an image's position in the stream, or negative if the image is one of the
-labelled images that the stream started with.
+`steps` and `events` are the log: they hold what happened, in order. `items`, `questions`,
+`members`, `classes` and `models` are a read model of it: they hold what is true today, so that
+readers need not replay the log. `place` is an image's position in the stream, or negative if the
+image is one of the labelled images that the stream started with.
 """
 
 from __future__ import annotations

@@ -119,8 +119,11 @@ def test_a_later_change_of_an_annotation_makes_it_the_latest():
         ([task(), {"data": {"question": 3}}], "task 2: .*list of annotations"),
         ([3], "task 1: .*data and annotations"),
         ([{"data": {"image": "x"}, "annotations": []}], "task 1: its data must name a question"),
-        ([task(annotation(chosen("heron")), question=None)], "stands for no open question"),
-        ([task(annotation(chosen("heron")), question="3")], "question must be the number of one"),
+        ([task(annotation(chosen("heron")), question=None)], "must belong to an open question"),
+        (
+            [task(annotation(chosen("heron")), question="3")],
+            "question must be a whole number from 1 up",
+        ),
         ([task(annotation())], "must name one class, it names 0"),
         ([task(annotation(chosen("heron", "crane")))], "must name one class, it names 2"),
         ([task(annotation(typed("heron", "crane")))], "must name one class, it names 2"),

@@ -79,10 +79,12 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone():
 
 
 def test_axes_say_what_they_measure():
-    assert {"images of the stream", "right, % of images"} <= set(
+    assert {"position in the stream (images)", "accuracy, % of images"} <= set(
         words(stream_chart({"final": curve()}, LANES, 100))
     )
-    assert {"images of the stream", "how many, so far"} <= set(words(labels_chart([5], [5], 100)))
+    assert {"position in the stream (images)", "total so far"} <= set(
+        words(labels_chart([5], [5], 100))
+    )
 
 
 def test_every_new_class_stands_once_beside_its_lane():
@@ -176,7 +178,7 @@ def test_a_label_stands_among_the_points_of_its_class():
     assert min(abs(across - at) for at, _ in centres) < 1
 
 
-def test_images_of_a_class_stay_together_when_laid_flat():
+def test_images_of_a_class_stay_together_in_the_projection():
     rng = np.random.default_rng(1)
     labels = np.repeat([0, 1, 2], 30)
     vectors = rng.normal(size=(90, 20)) + 12 * np.eye(20)[labels]
@@ -186,7 +188,7 @@ def test_images_of_a_class_stay_together_when_laid_flat():
     assert (labels[distances.argmin(axis=1)] == labels).mean() > 0.95
 
 
-def test_laying_flat_depends_on_the_seed_alone_and_edits_nothing():
+def test_a_projection_depends_on_the_seed_alone_and_edits_nothing():
     vectors = np.random.default_rng(2).normal(size=(40, 8))
     kept = vectors.copy()
     assert np.array_equal(project(vectors, seed=2**40), project(vectors, seed=2**40))
@@ -194,6 +196,6 @@ def test_laying_flat_depends_on_the_seed_alone_and_edits_nothing():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 9, 10, 11])
-def test_few_images_can_be_laid_flat_too(count):
+def test_few_images_can_be_projected_too(count):
     vectors = np.random.default_rng(3).normal(size=(count, 8))
     assert project(vectors, seed=0).shape == (count, 2)

@@ -191,8 +191,8 @@ def test_a_slice_of_a_larger_array_can_be_shown_and_is_not_edited():
 
 
 def test_a_picture_says_what_it_is_to_those_who_cannot_see_it():
-    img = Page(thumbnail(ITEMS[0], role="shown to the labeller")).all("img")[0]
-    assert img["alt"] == img["title"] == "image 1, shown to the labeller"
+    img = Page(thumbnail(ITEMS[0], role="shown to the person")).all("img")[0]
+    assert img["alt"] == img["title"] == "image 1, shown to the person"
 
 
 def test_a_photograph_takes_little_room_and_still_looks_like_itself():

@@ -58,7 +58,7 @@ def test_every_class_has_its_row_with_its_name_and_its_number():
         "1,306",
         "first question",
         "learned",
-        "images of the stream",
+        "position in the stream (images)",
     } <= set(drawn)
 
 
@@ -102,8 +102,8 @@ def test_the_budget_is_drawn_unless_there_is_none():
 
 
 def test_images_without_a_class_are_drawn_unless_there_were_none():
-    assert {"put aside at arrival", "without a class today"} <= set(words(cost()))
-    assert "put aside at arrival" not in words(cost(rejected=(0.0, 0.0), waiting=(0.0, 0.0)))
+    assert {"rejected at arrival", "without a class today"} <= set(words(cost()))
+    assert "rejected at arrival" not in words(cost(rejected=(0.0, 0.0), waiting=(0.0, 0.0)))
 
 
 def test_a_picture_of_a_million_images_is_a_small_file():

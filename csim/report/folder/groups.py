@@ -1,7 +1,8 @@
-"""Pictures that a stream folder keeps: examples of its classes, and the groups that were asked about.
+"""Pictures for the report of a stream folder: examples of its classes, and groups of questions.
 
-Not all fit on a page. Of the classes, the newest images are shown; of the groups, those that wait for an answer, the
-first of every class, the most mixed ones if the truth is known, the newest, and the largest.
+Not all fit on a page. Of each class, you see the newest images. Of the groups, you see those of
+open questions, the first of each class, the newest and the largest. If the truth is known, you
+also see the most mixed groups.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from csim.sources.arrival import Trouble
 from csim.sources.open_picture import open_picture
 
 _MOST_MEMBERS = 14  # shown of one group, beside its representative: three rows of a card
-_EXAMPLES = 6  # shown of a class that a person has named, and as many that the program has
-_OUTCOMES = {
+_EXAMPLES = 6  # shown of a class: so many that a person labelled, and so many that csim did
+_OUTCOMES = {  # of questions without a class
     "open": "What is this?",
     "undone": "taken back",
     "answered": "class removed",
-}  # the words for what has no class
+}
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Images of a class, newest first: some that a person has named, and some that the program has."""
+    """Hold images of a class, newest first: those that a person labelled, and others."""
 
     told: list[Item] = field(default_factory=list)
     given: list[Item] = field(default_factory=list)
 
 
 def examples(reader: Reader, class_ids: Sequence[ClassId]) -> dict[ClassId, Examples]:
-    """Return images of some classes, as far as their pictures are kept."""
+    """Return images of some classes whose pictures are kept."""
     found = {class_id: Examples() for class_id in class_ids}
     for row in reader.samples.newest(_EXAMPLES):
         if row.class_id in found and (item := picture(reader, row.place, row.id)):
@@ -46,45 +47,49 @@ def examples(reader: Reader, class_ids: Sequence[ClassId]) -> dict[ClassId, Exam
 
 
 def picture(reader: Reader, place: int, item_id: ItemId, side: int = SMALL) -> Item | None:
-    """Return an image as it is shown, not as the network sees it; None if its picture is no longer kept.
+    """Return an image from its picture, or None if that is no longer kept or cannot be read.
+
+    It has the size for the page, not the shape for the network.
 
     Parameters
     ----------
     reader
         The folder.
-    place, item_id
-        Which image.
+    place
+        The image's place.
+    item_id
+        The image's id.
     side
-        Pixels of the longer side, at most. Raising it shows finer detail.
+        Pixels of the longer side, at most. Higher shows finer detail.
     """
     file = reader.picture(place)
-    seen = None if file is None else open_picture(item_id, file, least=side)
-    if seen is None or isinstance(seen, Trouble):
+    opened = None if file is None else open_picture(item_id, file, least=side)
+    if opened is None or isinstance(opened, Trouble):
         return None
-    seen.thumbnail((side, side))
-    return Item(item_id, place, np.asarray(seen, np.uint8))
+    opened.thumbnail((side, side))
+    return Item(item_id, place, np.asarray(opened, np.uint8))
 
 
 def open_cards(reader: Reader, most: int) -> list[Card]:
-    """Return the oldest groups that wait for an answer."""
+    """Return the groups of the oldest open questions, at most `most`."""
     return [_card(reader, question, None) for question in reader.questions("open")[:most]]
 
 
 def settled_cards(
     reader: Reader, strangers: Mapping[QuestionId, int], truth: Truth | None, most: int
 ) -> list[Card]:
-    """Return the most telling groups that do not wait, in the order in which they were asked about.
+    """Return the most informative groups of questions that are not open, oldest question first.
 
     Parameters
     ----------
     reader
         The folder.
     strangers
-        How many images of a group are of another class than its representative, as far as that is known.
+        By question, how many images of its group have another true class than its representative.
     truth
         The true class of images, to mark strangers; None if it is not known.
     most
-        How many groups to return at most.
+        How many groups to return, at most. Higher shows more.
     """
     settled = [group for group in reader.samples.group_sizes() if group.status != "open"]
     firsts = {
@@ -134,15 +139,15 @@ def _card(reader: Reader, row: QuestionRow, truth: Truth | None) -> Card:
 def _odd(
     ids: Mapping[int, ItemId], representative: int, truth: Truth | None
 ) -> dict[ItemId, str] | None:
-    """Return the true class of each member that is not of the representative's; None if one is not known."""
+    """Return the true class of each stranger in a group, or None if not all classes are known."""
     if (
         truth is None
         or not all(item_id in truth for item_id in ids.values())
         or representative not in ids
     ):
         return None
-    own = truth[ids[representative]]
-    return {item_id: truth[item_id] for item_id in ids.values() if truth[item_id] != own}
+    expected = truth[ids[representative]]
+    return {item_id: truth[item_id] for item_id in ids.values() if truth[item_id] != expected}
 
 
 def _guesses(row: QuestionRow) -> str:

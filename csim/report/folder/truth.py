@@ -1,4 +1,4 @@
-"""What the images of a stream folder truly are, if somebody knows: a CSV file, and the folder's labels beside it."""
+"""The true classes of images, read from a CSV file and compared with a stream folder's labels."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ _COLUMNS = ("item", "class")
 
 @dataclass(frozen=True)
 class Judged:
-    """The images of a stream whose class is known, in order of arrival.
+    """Compare labels with the truth, for images whose true class is known, in order of arrival.
 
     Parameters
     ----------
     truth
-        What they are.
+        Their true classes.
     places
         Their positions, (n,).
-    at_arrival, today
-        The label they were given at once, and the one they have; None if none.
+    at_arrival
+        The labels that they got at arrival; None if rejected.
+    today
+        The labels that they have today; None if none.
     told
-        Those that a person has named.
+        The images that a person labelled.
     strangers
-        For each question whose images are all known: how many are of another class than its representative.
+        By question, how many images of its group have another class than its representative. Only
+        questions whose images are all known are in it.
     grouped
-        How many images these questions have in all.
+        How many images the groups of these questions have.
     """
 
     truth: Truth
@@ -49,20 +52,21 @@ class Judged:
 
 
 def read_truth(path: Path) -> dict[ItemId, str]:
-    """Return the true class of each image that a CSV file names; it has the columns `item` and `class`.
+    """Return the true class of each image in a CSV file with the columns `item` and `class`.
 
-    A row without a class says nothing; other columns are passed over.
+    Rows without a class and other columns are ignored.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             return _classes(path, file)
     except OSError as error:
         raise InputError(
-            f"{path} must be a CSV file that can be read ({error.strerror}); give another"
+            f"{path} must be a readable CSV file, it is not ({error.strerror}); "
+            "check the path and its permissions"
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(
-            f"{path} must be a CSV file in UTF-8, it is not ({error}); save it as such"
+            f"{path} must be a CSV file in UTF-8, it is not ({error}); save it again as UTF-8"
         ) from error
 
 
@@ -70,31 +74,34 @@ def _classes(path: Path, file: TextIO) -> dict[ItemId, str]:
     rows = csv.DictReader(file)
     if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
         raise InputError(
-            f"{path} must have the columns item and class in its first line; there is no {missing[0]}"
+            f"{path} must have the columns item and class; {missing[0]} is missing. "
+            "Add it to the first line"
         )
     truth: dict[ItemId, str] = {}
     for row in rows:
-        item_id, words = row["item"], (row["class"] or "").strip()
-        if not item_id or not words:
+        item_id = row["item"]
+        text = (row["class"] or "").strip()
+        if not item_id or not text:
             continue
         try:
-            name = clean_name(words)
+            name = clean_name(text)
         except InputError as error:
             raise InputError(f"{path}, line {rows.line_num}: {error}") from None
         if truth.setdefault(item_id, name) != name:
             raise InputError(
-                f"{path} must give an image one class, {item_id!r} has two: {truth[item_id]!r}, {name!r}"
+                f"{path} must give each image one class, {item_id!r} has two: "
+                f"{truth[item_id]!r} and {name!r}; remove one"
             )
     return truth
 
 
 def judge(reader: Reader, truth: Truth) -> Judged:
-    """Return what the folder says of the images whose class is known."""
+    """Return the folder's labels of the images whose true class is known."""
     known: dict[ItemId, str] = {}
     places: list[int] = []
     at_arrival: dict[ItemId, str | None] = {}
     today: dict[ItemId, str | None] = {}
-    named: set[ItemId] = set()
+    told: set[ItemId] = set()
     for label in reader.samples.labels():
         if label.item_id in truth:
             known[label.item_id] = truth[label.item_id]
@@ -102,15 +109,15 @@ def judge(reader: Reader, truth: Truth) -> Judged:
             at_arrival[label.item_id] = label.at_arrival
             today[label.item_id] = label.today
             if label.is_told:
-                named.add(label.item_id)
+                told.add(label.item_id)
     if not known:
         raise InputError(
-            f"the truth must name images of the stream by their ids; none of its {len(truth):,} has come. Ids stand in "
-            "the predictions of `csim run`"
+            f"the truth must name images of the stream by their ids; none of its {len(truth):,} "
+            "ids is in the stream. Compare with the ids in the predictions of `csim run`"
         )
     strangers, grouped = _strangers(reader, known)
     return Judged(
-        known, np.array(places, np.int64), at_arrival, today, frozenset(named), strangers, grouped
+        known, np.array(places, np.int64), at_arrival, today, frozenset(told), strangers, grouped
     )
 
 
@@ -126,7 +133,7 @@ def _strangers(reader: Reader, truth: Truth) -> tuple[dict[QuestionId, int], int
             strangers[question_id] = strangers.get(question_id, 0) + is_stranger
         else:
             unknown.add(question_id)
-    whole = {
+    known = {
         question_id: count for question_id, count in strangers.items() if question_id not in unknown
     }
-    return whole, sum(sizes[question_id] for question_id in whole)
+    return known, sum(sizes[question_id] for question_id in known)

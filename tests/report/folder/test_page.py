@@ -16,17 +16,17 @@ from csim.report.folder.page import figures, lead, render
 pytestmark = pytest.mark.slow
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
 HEADINGS = [
-    "Questions that wait",
-    "How right it is",
+    "Open questions",
+    "Accuracy",
     "Classes over time",
-    "What it cost",
-    "The classes",
+    "Labelling cost",
+    "Classes",
     "Groups and their answers",
-    "What the network sees",
+    "Embedding",
     "Models",
-    "Files that could not be taken",
-    "Every figure",
-    "How this was made",
+    "Unreadable files",
+    "All figures",
+    "How this report was made",
 ]
 
 
@@ -125,14 +125,14 @@ def test_the_lead_is_a_sentence_that_a_manager_understands():
             reader.count("open"),
         )
     assert words == (
-        "220 images have come by. The program knew 2 classes at the start and knows 4 today. "
+        "220 images have arrived. csim knew 2 classes at the start and knows 4 today. "
         f"It asked {asked} questions, of which {opened} wait for an answer."
     )
 
 
 def test_without_the_truth_nothing_is_said_about_being_right():
     page = Page(render(small_folder()))
-    assert headings(page) == [words for words in HEADINGS if words != "How right it is"] * 2
+    assert headings(page) == [words for words in HEADINGS if words != "Accuracy"] * 2
     assert not any("accuracy" in words or "pur" in words for words in page.words)
     assert page.count("img", "stranger") == 0
 
@@ -147,7 +147,7 @@ def test_each_class_has_its_card_with_what_people_and_what_the_program_named(ful
     words = Page(full).words
     with Reader(small_folder()) as reader:
         first = next(own.position for own in reader.questions("answered") if own.name == "three")
-    assert words.count("named by people") == words.count("named by the program") == 5
+    assert words.count("labelled by people") == words.count("labelled by csim") == 5
     assert words.count("known from the start") == 2
     assert f"first asked about at image {first}, learned at 160" in words
     assert "not yet learned" in words
@@ -155,7 +155,7 @@ def test_each_class_has_its_card_with_what_people_and_what_the_program_named(ful
 
 def test_models_are_listed_with_their_seconds_and_images(full):
     words = Page(full).words
-    start = words.index("seconds", words.index("images learned from"))
+    start = words.index("seconds", words.index("training images"))
     with Reader(small_folder()) as reader:
         images = reader.models.all()[1].images
     assert words[start + 1 : start + 6] == ["1", "0", "0", "40", "2"]
@@ -175,11 +175,10 @@ def test_settings_that_differ_are_listed(full):
 def test_an_empty_stream_has_a_page(empty):
     page = Page(render(empty))
     assert page.problems == []
-    assert "No image has come yet. The first model knows 2 classes." in page.words
+    assert "No image has arrived yet. The first model knows 2 classes." in page.words
     assert (
         headings(page)
-        == ["The classes", "What the network sees", "Models", "Every figure", "How this was made"]
-        * 2
+        == ["Classes", "Embedding", "Models", "All figures", "How this report was made"] * 2
     )
 
 
@@ -213,7 +212,7 @@ def test_a_stream_whose_pictures_are_gone_has_a_page(tmp_path):
     page = Page(render(root, TRUTH))
     assert page.problems == []
     assert page.count("img") == 0
-    assert "What the network sees" not in page.words
+    assert "Embedding" not in page.words
 
 
 def test_a_model_that_is_gone_is_said_and_the_rest_is_shown(tmp_path):
@@ -222,7 +221,7 @@ def test_a_model_that_is_gone_is_said_and_the_rest_is_shown(tmp_path):
         file.unlink()
     page = Page(render(root))
     assert page.problems == []
-    assert "There is no picture this time" in " ".join(page.words)
+    assert "This chart could not be drawn" in " ".join(page.words)
     assert "Groups and their answers" in page.words
 
 
@@ -240,7 +239,7 @@ def test_the_page_can_be_made_while_the_stream_runs(tmp_path):
         page = Page(render(root))
         stream.take(arrivals()[40:60])
         assert stream.position == 60
-    assert "running meanwhile" in page.words
+    assert "running while this was written" in page.words
     assert "40" in page.words
 
 

@@ -46,8 +46,8 @@ def test_a_row_without_a_class_says_nothing_and_one_that_comes_again_nothing_new
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "there is no item"),
-        ("item,name\na,gull\n", "there is no class"),
+        ("", "item is missing"),
+        ("item,name\na,gull\n", "class is missing"),
         ("item,class\na,gull\na,heron\n", "'a' has two"),
         (b"item,class\na,\xff\xfe\n", "in UTF-8"),
         ("item,class\na," + "x" * 200_000 + "\n", "it is not"),
@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_the_truth_is_refused_with_a_reason(tmp_path, text
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match="must be a CSV file that can be read"):
+    with pytest.raises(InputError, match="must be a readable CSV file"):
         read_truth(tmp_path / "nowhere.csv")
 
 
@@ -74,7 +74,9 @@ def test_accuracy_is_what_the_metrics_find_in_the_log(reader):
     assert value(judged, "accuracy at arrival") == f"{at_once:.1f}\u00a0%"
     assert value(judged, "accuracy") == f"{accuracy(today, ordered):.1f}\u00a0%"
     told = unasked(events, ordered)
-    assert value(judged, "accuracy, not named by people") == f"{accuracy(today, told):.1f}\u00a0%"
+    assert (
+        value(judged, "accuracy, not labelled by people") == f"{accuracy(today, told):.1f}\u00a0%"
+    )
     assert accuracy(today, ordered) > 50
 
 
@@ -87,9 +89,12 @@ def test_a_truth_of_some_images_judges_those_alone(reader):
 
 
 def test_a_truth_of_other_images_is_refused(reader, tmp_path):
-    with pytest.raises(InputError, match="none of its 1 has come"):
+    with pytest.raises(InputError, match="none of its 1 ids is in the stream"):
         judge(reader, {"elsewhere.png": "zero"})
-    with Reader(new_folder(tmp_path / "new")) as empty, pytest.raises(InputError, match="has come"):
+    with (
+        Reader(new_folder(tmp_path / "new")) as empty,
+        pytest.raises(InputError, match="is in the stream"),
+    ):
         judge(empty, TRUTH)
 
 
@@ -136,7 +141,7 @@ def test_a_curve_of_few_known_images_stands_where_they_came(reader):
     """The last tenth alone is known: no curve before it."""
     facts, judged = gather(reader), judge(reader, dict(list(TRUTH.items())[198:]))
     html = section(judged, facts)
-    assert "images whose class is known, 22 of 220" in html
+    assert "It is known for 22 of 220 images." in html
     assert np.array_equal(judged.places, np.arange(199, 221))
 
 
