@@ -48,7 +48,7 @@ def read(*tasks):
 
 
 def test_an_export_that_label_studio_wrote_is_read():
-    """The file is Label Studio's own, version 1.23.2, of tasks of ours; only the pictures were taken out."""
+    """Label Studio 1.23.2 exported the file, from tasks of csim; only the pictures were removed."""
     text = (Path(__file__).parent / "label_studio_1.23.2.json").read_text("utf-8")
     names = {14: "..", 15: "$image", 16: "new bird 鷺", 18: "second"}
     assert read_annotations(text) == [

@@ -109,8 +109,8 @@ def test_csv_with_its_columns_in_any_order_and_others_beside_them(tmp_path):
     ("content", "words"),
     [
         ("", "line 1: it must name the columns question and name"),
-        ("question;name\n3;heron\n", "line 1: the columns"),
-        ("question,nmae\n3,heron\n", "line 1: the columns"),
+        ("question;name\n3;heron\n", "line 1: it must name the columns"),
+        ("question,nmae\n3,heron\n", "line 1: it must name the columns"),
         ("question,name\n1,heron\n2,\n", "line 3: a class name must hold"),
         ("question,name\n1,heron\n2\n", "line 3: it must have as many values"),
         ("question,name\n1,heron, grey\n", "line 2: it must have as many values"),
@@ -130,7 +130,7 @@ def test_a_wrong_row_is_named_with_the_reason(tmp_path, content, words):
 
 def test_other_files_are_refused_before_they_are_read(tmp_path):
     refuse(tmp_path, "a.txt", "", r"must end in \.jsonl, \.csv, \.json")
-    refuse(tmp_path, "a", "", "ends in")
+    refuse(tmp_path, "a", "", "must end in")
     with pytest.raises(InputError, match="must be a file, it is not"):
         read_answers(tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()

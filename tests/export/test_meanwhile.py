@@ -42,7 +42,8 @@ with Stream(root, trains=False) as stream, Reader(root) as reader:
         stream.take(images[start : start + 5])
         time.sleep(0.05)  # a fast machine would be done before the second export
         asked = reader.questions()
-        inbox.post(connection, [Named(q.id, truth(q.representative)) for q in asked], keys=[str(q.id) for q in asked])
+        answers = [Named(q.id, truth(q.representative)) for q in asked]
+        inbox.post(connection, answers, keys=[str(q.id) for q in asked])
     stream.finish()
 """
 
@@ -128,7 +129,7 @@ def test_what_is_read_inside_a_moment_is_of_that_moment(folder):
             assert outcome.is_taken  # the engine did not wait for the reader
             assert list(reader.items())[:300] == before
             assert reader.question(question.id).status == "open"
-            assert "a class that was not there" not in {own.name for own in reader.classes()}
+            assert "a class that was not there" not in {row.name for row in reader.classes()}
         assert reader.question(question.id).name == "a class that was not there"
 
 

@@ -66,7 +66,8 @@ def test_the_card_tells_what_the_model_is(lived, tmp_path):
     card, _ = exported(lived, tmp_path / "model")
     row = rows(lived, "SELECT images, position, installed_at FROM models ORDER BY version DESC")[0]
     with Reader(lived) as reader:
-        settings, shape = reader.config.settings, reader.config.image_shape
+        settings = reader.config.settings
+        shape = reader.config.image_shape
     assert (card["images"], card["position"], card["in_use_from"]) == row
     assert Settings.from_dict(card["settings"]) == settings
     assert tuple(card["image_shape"]) == shape
@@ -83,7 +84,8 @@ def test_the_card_tells_what_the_model_is(lived, tmp_path):
 def test_columns_and_thresholds_are_those_that_the_stream_decides_by(lived, tmp_path):
     card, _ = exported(lived, tmp_path / "model")
     engine = engine_of(lived)
-    names, state = engine.dialogue.catalogue.names(), engine.head.state()
+    names = engine.dialogue.catalogue.names()
+    state = engine.head.state()
     lowest = dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))
     assert [column["class_id"] for column in card["columns"]] == list(engine.model.class_ids)
     for column in card["columns"]:
@@ -123,10 +125,8 @@ def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, 
     for name, tensor in network.state_dict().items():
         if "running" in name:  # as after training
             tensor.uniform_(0.1, 2.0)
-    weights, bias = (
-        network.one_vs_rest.weights().detach().numpy(),
-        network.one_vs_rest.bias.detach().numpy(),
-    )
+    weights = network.one_vs_rest.weights().detach().numpy()
+    bias = network.one_vs_rest.bias.detach().numpy()
     model = Model(1, (3, 5, 8), shape, network.arrays(), weights, bias, np.zeros((0, 10)))
     (tmp_path / "model.safetensors").write_bytes(_payload(model))
     (tmp_path / "model.json").write_text(json.dumps({"settings": settings.to_dict()}))

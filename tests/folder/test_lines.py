@@ -22,21 +22,25 @@ def told(reference):
 
 def names_today(folder):
     names = dict(rows(folder, "SELECT id, name FROM classes"))
-    return {own: names.get(today) for own, today in rows(folder, "SELECT id, today FROM classes")}
+    return {
+        class_id: names.get(today)
+        for class_id, today in rows(folder, "SELECT id, today FROM classes")
+    }
 
 
 def expected(folder):
     """Yield the lines as they follow from items and events, gone through step by step."""
-    names, model = names_today(folder), 1
+    names = names_today(folder)
+    model = 1
     for step, kind, body in rows(folder, "SELECT step, kind, body FROM steps ORDER BY step"):
         model = body if kind == "install" else model
-        log = [
-            (place, 0, (f"{place}", own, ("rejected", "accepted")[is_accepted], names[nearest] if is_accepted else None,
-                        round(score, 6), version, None, place))
-            for place, own, is_accepted, nearest, score, version in rows(
-                folder, "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE step = ?", step
-            )
-        ]  # fmt: skip
+        log = []
+        query = "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE step = ?"
+        for place, item_id, is_accepted, nearest, score, version in rows(folder, query, step):
+            decision = "accepted" if is_accepted else "rejected"
+            name = names[nearest] if is_accepted else None
+            line = (f"{place}", item_id, decision, name, round(score, 6), version, None, place)
+            log.append((place, 0, line))
         for number, position, event, text in rows(
             folder, "SELECT number, position, kind, body FROM events WHERE step = ?", step
         ):
@@ -70,7 +74,8 @@ def test_the_lines_say_what_the_events_say(told, reference):
 def test_every_image_has_one_line_at_arrival_and_its_number_is_its_own(told, reference):
     arrived = [line["item"] for _, line in told if line["decision"] in ("accepted", "rejected")]
     assert arrived == [
-        own for (own,) in rows(reference, "SELECT id FROM items WHERE place > 0 ORDER BY place")
+        item_id
+        for (item_id,) in rows(reference, "SELECT id FROM items WHERE place > 0 ORDER BY place")
     ]
     assert len({line["line"] for _, line in told}) == len(told)
 

@@ -33,15 +33,17 @@ def test_classes_are_those_of_today_with_counts_that_add_up(reader, reference):
         reference, "SELECT place, class_id, is_told FROM items WHERE class_id IS NOT NULL"
     )
     found = {entry.id: entry for entry in reader.classes()}
-    assert list(found) == sorted({own for own in today.values() if own is not None})
-    for own, entry in found.items():
-        here = [(place, is_told) for place, class_id, is_told in placed if today[class_id] == own]
-        assert entry.name == names[own]
+    assert list(found) == sorted({current for current in today.values() if current is not None})
+    for current, entry in found.items():
+        here = [
+            (place, is_told) for place, class_id, is_told in placed if today[class_id] == current
+        ]
+        assert entry.name == names[current]
         assert entry.images == sum(place > 0 for place, _ in here)
         assert entry.told == sum(is_told for _, is_told in here)
     (learned,) = rows(reference, "SELECT class_ids FROM models ORDER BY version DESC LIMIT 1")[0]
-    for own, entry in found.items():
-        assert entry.is_learned == (str(own) in learned.strip("[]").split(", "))
+    for current, entry in found.items():
+        assert entry.is_learned == (str(current) in learned.strip("[]").split(", "))
 
 
 def test_the_classes_are_those_that_the_engine_has(reference, reader):
@@ -54,7 +56,7 @@ def test_the_classes_are_those_that_the_engine_has(reference, reader):
 def test_questions_are_found_by_status_and_add_up(reader, reference):
     everything = reader.questions(None)
     assert [question.id for question in everything] == [
-        own for (own,) in rows(reference, "SELECT id FROM questions")
+        question_id for (question_id,) in rows(reference, "SELECT id FROM questions")
     ]
     for status in {question.status for question in everything}:
         of_it = reader.questions(status)
@@ -74,7 +76,8 @@ def test_a_question_that_was_never_asked_is_said(reader):
 
 
 def test_images_come_in_order_with_the_class_they_have_today(reader, reference):
-    names, today = dict(rows(reference, "SELECT id, name FROM classes")), class_today(reference)
+    names = dict(rows(reference, "SELECT id, name FROM classes"))
+    today = class_today(reference)
     found = list(reader.items())
     assert [item.place for item in found] == sorted(item.place for item in found)
     raw = dict(rows(reference, "SELECT place, class_id FROM items"))

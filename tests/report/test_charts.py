@@ -35,7 +35,8 @@ def all_charts():
 
 
 def words(chart):
-    return ["".join(text.itertext()).strip() for text in ET.fromstring(chart).iter(f"{SVG}text")]  # noqa: S314
+    root = ET.fromstring(chart)  # noqa: S314
+    return ["".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize("name", ["stream", "labels", "embedding"])
@@ -106,14 +107,16 @@ def test_names_of_many_classes_do_not_overlap():
 
 
 def test_a_moment_is_drawn_where_it_happened():
-    """The uprights of a class that appears at 25 and is learned at 75 of 100 lie at a quarter and three quarters."""
-    root = ET.fromstring(stream_chart({"at the end": curve()}, [Lane("heron", 25, 50, 75)], 100))  # noqa: S314
+    """A class that appears at 25 and is learned at 75 of 100 has lines at 1/4 and 3/4."""
+    chart = stream_chart({"at the end": curve()}, [Lane("heron", 25, 50, 75)], 100)
+    root = ET.fromstring(chart)  # noqa: S314
     uprights = set()
     for path in root.iter(f"{SVG}path"):
         pair = re.fullmatch(r"\s*M ([\d.]+) [\d.]+\s+L ([\d.]+) [\d.]+\s*", path.get("d", ""))
         if pair and pair[1] == pair[2]:
             uprights.add(float(pair[1]))
-    left, right = min(uprights), max(uprights)  # the grid's own uprights stand at 0 and 100
+    left = min(uprights)  # the grid has lines at 0 and 100
+    right = max(uprights)
     shares = {round((upright - left) / (right - left), 3) for upright in uprights}
     assert {0.25, 0.75} <= shares
 
@@ -169,7 +172,8 @@ def test_a_label_stands_among_the_points_of_its_class():
     points = np.concatenate(
         [np.full((10, 2), -5.0), np.full((11, 2), 5.0), np.array([[0.0, 40.0]])]
     )
-    root = ET.fromstring(embedding_chart([Panel("after", points)], ["two"] * 21 + ["one"]))  # noqa: S314
+    chart = embedding_chart([Panel("after", points)], ["two"] * 21 + ["one"])
+    root = ET.fromstring(chart)  # noqa: S314
     centres = {
         (float(use.get("x")), float(use.get("y"))) for use in root.iter(f"{SVG}use") if use.get("x")
     }

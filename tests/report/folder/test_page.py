@@ -50,7 +50,7 @@ def value(root, name):
 
 
 def content_of(root):
-    """Return a digest of every file, but for the one in which readers of a database find each other."""
+    """Return a digest of every file but SQLite's shared memory, which readers write to."""
     files = [path for path in root.rglob("*") if path.is_file() and not path.name.endswith("-shm")]
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -102,7 +102,8 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
     with Reader(root) as reader:
         told = len(labels_spent(reader.history.events()))
         asked = len(reader.questions(None))
-    questions, spent = value(root, "questions"), value(root, "labels spent")
+    questions = value(root, "questions")
+    spent = value(root, "labels spent")
     assert (questions.value, questions.headline) == (
         f"{asked}",
         "questions asked; the budget allows 44 by now",
@@ -119,11 +120,9 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
 
 def test_the_lead_is_a_sentence_that_a_manager_understands():
     with Reader(small_folder()) as reader:
-        words, asked, opened = (
-            lead(gather(reader)),
-            len(reader.questions(None)),
-            reader.count("open"),
-        )
+        words = lead(gather(reader))
+        asked = len(reader.questions(None))
+        opened = reader.count("open")
     assert words == (
         "220 images have arrived. csim knew 2 classes at the start and knows 4 today. "
         f"It asked {asked} questions, of which {opened} wait for an answer."
@@ -146,7 +145,11 @@ def test_with_the_truth_strangers_are_marked(full):
 def test_each_class_has_its_card_with_what_people_and_what_the_program_named(full):
     words = Page(full).words
     with Reader(small_folder()) as reader:
-        first = next(own.position for own in reader.questions("answered") if own.name == "three")
+        first = next(
+            question.position
+            for question in reader.questions("answered")
+            if question.name == "three"
+        )
     assert words.count("labelled by people") == words.count("labelled by csim") == 5
     assert words.count("known from the start") == 2
     assert f"first asked about at image {first}, learned at 160" in words
@@ -167,7 +170,9 @@ def test_settings_that_differ_are_listed(full):
     words = Page(full).words
     listed = words[words.index("default") + 1 :: 3]
     changed = [
-        name for name, own in SETTINGS.to_dict().items() if own != type(SETTINGS)().to_dict()[name]
+        name
+        for name, value in SETTINGS.to_dict().items()
+        if value != type(SETTINGS)().to_dict()[name]
     ]
     assert listed == changed
 

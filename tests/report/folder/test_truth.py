@@ -16,8 +16,8 @@ TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().item
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(small_folder()) as own:
-        yield own
+    with Reader(small_folder()) as reader:
+        yield reader
 
 
 def written(tmp_path, text):
@@ -65,7 +65,8 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_accuracy_is_what_the_metrics_find_in_the_log(reader):
-    events, judged = reader.history.events(), judge(reader, TRUTH)
+    events = reader.history.events()
+    judged = judge(reader, TRUTH)
     names = class_names(events)
     ordered = dict(judged.truth)
     assert list(ordered) == list(at_arrival(events)), "in order of arrival"
@@ -102,9 +103,9 @@ def test_strangers_are_those_that_a_plain_loop_finds(reader):
     judged = judge(reader, TRUTH)
     ids = {item.place: item.id for item in reader.items()}
     for question in reader.questions(None):
-        own = TRUTH[ids[question.representative]]
+        expected = TRUTH[ids[question.representative]]
         assert judged.strangers[question.id] == sum(
-            TRUTH[ids[place]] != own for place in question.members
+            TRUTH[ids[place]] != expected for place in question.members
         )
     assert judged.grouped == sum(len(question.members) for question in reader.questions(None))
     assert 0 < sum(judged.strangers.values()) < judged.grouped
@@ -139,7 +140,8 @@ def test_the_table_tells_of_every_true_class_how_much_is_right_and_what_it_is_ta
 
 def test_a_curve_of_few_known_images_stands_where_they_came(reader):
     """The last tenth alone is known: no curve before it."""
-    facts, judged = gather(reader), judge(reader, dict(list(TRUTH.items())[198:]))
+    facts = gather(reader)
+    judged = judge(reader, dict(list(TRUTH.items())[198:]))
     html = section(judged, facts)
     assert "It is known for 22 of 220 images." in html
     assert np.array_equal(judged.places, np.arange(199, 221))
