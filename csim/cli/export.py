@@ -13,21 +13,18 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from csim.export.atomic import atomic_output
 from csim.export.image_folder import write_images
 from csim.export.label_studio import labelling_config, write_tasks
 from csim.export.labels import write_labels
 from csim.export.model import files_of, write_model
 from csim.export.predictions import write_predictions
-from csim.export.whole import whole
 from csim.folder.reader import Reader
 
 Folder = Annotated[Path, typer.Argument(help="The stream folder. It may be running.")]
 Table = Annotated[Path, typer.Argument(help="The .csv or .jsonl file to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")]
-
-_IMAGES = "SELECT count(*) FROM items"
-_LATER = "SELECT count(*) FROM events WHERE kind IN ('Labelled', 'Revised')"
 
 
 def labels(
@@ -48,8 +45,10 @@ def labels(
 
     Example: csim export labels birds labels.csv
     """
-    with Reader(folder) as reader, _show_progress("images", reader.value(_IMAGES)) as follow:
-        rows = write_labels(reader, out, warm_up=warm_up, overwrite=force, follow=follow)
+    with Reader(folder) as reader:
+        total = reader.counts.images(warm_up=warm_up)
+        with _show_progress("images", total) as follow:
+            rows = write_labels(reader, out, warm_up=warm_up, overwrite=force, follow=follow)
     _print_outcome({"file": str(out), "rows": rows}, f"{out} has {rows:,} images", as_json)
 
 
@@ -61,10 +60,8 @@ def predictions(folder: Folder, out: Table, force: Force = False, as_json: AsJso
 
     Example: csim export predictions birds predictions.jsonl
     """
-    with Reader(folder) as reader:
-        total = reader.value(f"{_IMAGES} WHERE place > 0") + reader.value(_LATER)
-        with _show_progress("lines", total) as follow:
-            rows = write_predictions(reader, out, overwrite=force, follow=follow)
+    with Reader(folder) as reader, _show_progress("lines", reader.counts.lines()) as follow:
+        rows = write_predictions(reader, out, overwrite=force, follow=follow)
     _print_outcome({"file": str(out), "rows": rows}, f"{out} has {rows:,} lines", as_json)
 
 
@@ -85,10 +82,8 @@ def images(
     Example: csim export images birds told-birds
     """
     with Reader(folder) as reader:
-        kept = "WHERE picture IS NOT NULL AND class_id IS NOT NULL" + (
-            "" if every else " AND is_told"
-        )
-        with _show_progress("images", reader.value(f"{_IMAGES} {kept}")) as follow:
+        total = reader.counts.pictures(with_class=True, told_only=not every)
+        with _show_progress("images", total) as follow:
             copied = write_images(reader, out, every=every, follow=follow)
     _print_outcome(
         {"folder": str(out), **asdict(copied)},
@@ -124,13 +119,11 @@ def label_studio(
     Example: csim export label-studio birds tasks.json --config config.xml
     """
     with Reader(folder) as reader:
-        total = (
-            reader.value(f"{_IMAGES} WHERE picture IS NOT NULL") if every else reader.count("open")
-        )
+        total = reader.counts.pictures() if every else reader.count("open")
         with _show_progress("tasks", total) as follow:
             written = write_tasks(reader, out, every=every, overwrite=force, follow=follow)
     if config is not None:
-        with whole(config, outside=folder, overwrite=force) as file:
+        with atomic_output(config, outside=folder, overwrite=force) as file:
             file.write_text(labelling_config(), encoding="utf-8")
     _print_outcome(
         {"file": str(out), **asdict(written)}, f"{out} has {written.tasks:,} tasks", as_json

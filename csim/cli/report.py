@@ -19,8 +19,8 @@ from rich.console import Console
 
 from csim import __version__
 from csim.errors import InputError, StorageError
-from csim.report.folder_page import render
-from csim.report.folder_truth import read_truth
+from csim.report.folder.page import render
+from csim.report.folder.truth import read_truth
 from csim.threads import one_thread
 
 _LIBRARIES = ("torch", "numpy", "scikit-learn", "matplotlib")

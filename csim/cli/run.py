@@ -132,8 +132,8 @@ def _print_outcome(
     folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, to_error: bool
 ) -> None:
     with Reader(folder) as reader:
-        opened, position = reader.count("open"), reader.value("SELECT max(position) FROM steps")
-        unreadable = dict(reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind"))
+        opened, position = reader.count("open"), reader.history.position()
+        unreadable = reader.counts.troubles()
     if as_json:
         values = {
             "taken": counts.taken,

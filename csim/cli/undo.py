@@ -38,12 +38,8 @@ def undo(
 
 
 def _last(folder: Path) -> int:
-    query = (
-        "SELECT q.id FROM questions q JOIN events e ON e.kind IN ('Labelled', 'Corrected')"
-        " AND json_extract(e.body, '$.question_id') = q.id WHERE q.status = 'answered' ORDER BY e.number DESC LIMIT 1"
-    )
     with Reader(folder) as reader:
-        rows = reader.rows(query)
-    if not rows:
+        last = reader.history.last_answered()
+    if last is None:
         raise QuestionError("no question has an answer yet; answer one with `csim label`")
-    return int(rows[0][0])
+    return last

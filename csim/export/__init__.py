@@ -1,1 +1,1 @@
-"""Labels, pictures and models of a stream folder for other tools, and people's answers back from them."""
+"""Write labels, pictures and models for other tools, and read people's answers from them."""

@@ -1,8 +1,8 @@
-"""Answers out of an export of Label Studio, of tasks that `label_studio` wrote.
+"""Read answers from an export of Label Studio, of tasks that `label_studio` wrote.
 
-Of several annotations of a task the latest counts. A task that was skipped is a skipped question, unless somebody else
-has named it; a task that nobody has worked on says nothing. A name that was typed goes before one that was chosen: the
-choice may be the model's own, which Label Studio puts into a new annotation.
+Of several annotations of a task, the latest counts. A skipped task is a skipped question, unless
+somebody else named it. A task without annotations gives no answer. A typed name takes precedence
+over a chosen one: Label Studio may have copied the choice from the model's prediction.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from csim.records import Answer, Named, Skip
 
 
 def read_annotations(text: str) -> list[Answer]:
-    """Return an answer for each task that was annotated, in their order."""
+    """Return an answer for each annotated task, in the order of the tasks."""
     tasks = from_json(text)
     if not isinstance(tasks, list):
         raise InputError(
-            f"it must be a list of tasks, got {type(tasks).__name__}; export from Label Studio as JSON"
+            f"it must be a list of tasks, got {type(tasks).__name__}; "
+            "export from Label Studio as JSON"
         )
     answers: list[Answer] = []
     for number, task in enumerate(tasks, start=1):
@@ -36,16 +37,18 @@ def _answers(task: Any) -> list[Answer]:  # noqa: ANN401
         raise InputError(
             "it must have data and annotations; export from Label Studio as JSON, not as JSON-MIN"
         )
-    data, annotations = task["data"], _objects(task.get("annotations"), "annotations")
+    data = task["data"]
+    annotations = _objects(task.get("annotations"), "annotations")
     if "question" not in data:
         raise InputError(
-            "its data must name a question; only tasks that csim has written can be taken"
+            "its data must name a question; use tasks that `csim export label-studio` wrote"
         )
     given = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
     if data["question"] is None:
         if given:
             raise InputError(
-                "its image stands for no open question, so that an answer cannot be taken; remove it"
+                "its image must belong to an open question to be annotated, it does not; "
+                "remove its annotations"
             )
         return []
     question = check_question(data["question"])
@@ -63,12 +66,12 @@ def _objects(value: Any, what: str) -> list[dict[str, Any]]:  # noqa: ANN401
 
 
 def _time(annotation: dict[str, Any]) -> datetime:
-    said = annotation.get("updated_at") or annotation.get("created_at") or "0001-01-01"
+    text = annotation.get("updated_at") or annotation.get("created_at") or "0001-01-01"
     try:
-        time = datetime.fromisoformat(said)
+        time = datetime.fromisoformat(text)
     except (ValueError, TypeError) as error:
         raise InputError(
-            f"the time of an annotation must be as 2026-11-16T09:30:00Z, got {said!r}"
+            f"the time of an annotation must look like 2026-11-16T09:30:00Z, got {text!r}"
         ) from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
@@ -79,17 +82,17 @@ def _name(annotation: dict[str, Any]) -> Any:  # noqa: ANN401
     names = _values(results, TEXT, "text") or _values(results, CHOICE, "choices")
     if len(names) != 1:
         raise InputError(
-            f"its annotation must name one class, it names {len(names)}; mend or skip it"
+            f"its annotation must name one class, it names {len(names)}; correct or skip it"
         )
     return names[0]
 
 
 def _values(results: list[dict[str, Any]], control: str, key: str) -> list[Any]:
-    """Return what was said in one control of the labelling config."""
+    """Return the values that people entered in one control of the labelling config."""
     found: list[Any] = []
     for result in results:
         value = result.get("value")
         if result.get("from_name") == control and isinstance(value, dict):
-            said = value.get(key) or []
-            found += said if isinstance(said, list) else [said]
+            entered = value.get(key) or []
+            found += entered if isinstance(entered, list) else [entered]
     return found

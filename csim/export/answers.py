@@ -1,10 +1,11 @@
-"""Answers that people gave elsewhere, read from a file.
+"""Read answers that people gave elsewhere from a file.
 
-    .jsonl  an object per line: "question" with its number, and one of "name", "skip", "split", "undo", "correct"
-    .csv    the columns question and name; others are passed over
+    .jsonl  an object per line: "question" with its number,
+            and one of "name", "skip", "split", "undo", "correct"
+    .csv    the columns question and name; others are ignored
     .json   an export of Label Studio
 
-A file is checked as a whole: either all of it can be taken, or nothing is returned but the reason and the line.
+Either all answers of a file are returned, or an error that names the line and the reason.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from csim.export.annotations import read_annotations
 from csim.export.checks import check_question, from_json, within
 from csim.records import Answer, Correct, ItemId, Named, Skip, Split, Undo
 
-MOST_BYTES = 250 * 2**20  # as much as Label Studio takes in one file
+MOST_BYTES = 250 * 2**20  # the most that Label Studio imports in one file
 _KINDS = ("name", "skip", "split", "undo", "correct")
 
 
 def read_answers(path: Path) -> list[Answer]:
-    """Return the answers of a file, in its order.
+    """Return the answers in a file, in order.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def read_answers(path: Path) -> list[Answer]:
     read = readers.get(path.suffix.lower())
     if read is None:
         raise InputError(
-            f"answers must come in a file that ends in {', '.join(readers)}; got {path}"
+            f"the name of an answers file must end in {', '.join(readers)}; got {path}"
         )
     text = _text(path)
     with within(f"{path}"):
@@ -52,27 +53,26 @@ def read_answers(path: Path) -> list[Answer]:
 def _text(path: Path) -> str:
     try:
         if not path.is_file():
-            raise InputError(f"{path} must be a file, there is none; check the path")
+            raise InputError(f"{path} must be a file, it is not; check the path")
         if (size := path.stat().st_size) > MOST_BYTES:
             raise InputError(
-                f"{path} may have {MOST_BYTES:,} bytes, it has {size:,}; give it in parts"
+                f"{path} must have at most {MOST_BYTES:,} bytes, it has {size:,}; divide it"
             )
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read ({error.strerror}); look at its permissions"
+            f"{path} cannot be read ({error.strerror}); check its permissions"
         ) from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} must be UTF-8 text, byte {error.start} is not; save it anew as UTF-8"
+            f"{path} must be UTF-8 text, byte {error.start} is not; save it again as UTF-8"
         ) from error
 
 
 def _json_lines(text: str) -> list[Answer]:
     answers: list[Answer] = []
-    for number, line in enumerate(
-        text.split("\n"), start=1
-    ):  # a text in JSON may hold other ends of line
+    # Not splitlines(): a JSON string may contain other line separators.
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             with within(f"line {number}"):
                 answers.append(_from_object(from_json(line)))
@@ -80,7 +80,7 @@ def _json_lines(text: str) -> list[Answer]:
 
 
 def _from_object(value: Any) -> Answer:  # noqa: ANN401
-    """Return what a JSON object says; keys that say nothing to us are passed over."""
+    """Return the answer in a JSON object; unknown keys are ignored."""
     if not isinstance(value, dict):
         raise InputError(f"it must be a JSON object, got {type(value).__name__}")
     given = [kind for kind in _KINDS if kind in value]
@@ -88,27 +88,31 @@ def _from_object(value: Any) -> Answer:  # noqa: ANN401
         raise InputError(
             f"it must have one of {', '.join(_KINDS)}; it has {', '.join(given) or 'none'}"
         )
-    question, (kind,) = check_question(value.get("question")), given
-    said = value[kind]
+    question = check_question(value.get("question"))
+    (kind,) = given
+    content = value[kind]
     if kind == "name":
-        return Named(question, clean_name(said))
+        return Named(question, clean_name(content))
     if kind == "correct":
-        return Correct(question, clean_name(said))
-    if kind == "split" and isinstance(said, list):
-        return Split(question, _parts(said))
-    if said is not True:
-        raise InputError(f"{kind} must be true, got {json.dumps(said)[:40]}")
-    return (
-        Skip(question) if kind == "skip" else Split(question) if kind == "split" else Undo(question)
-    )
+        return Correct(question, clean_name(content))
+    if kind == "split" and isinstance(content, list):
+        return Split(question, _parts(content))
+    if content is not True:
+        raise InputError(f"{kind} must be true, got {json.dumps(content)[:40]}")
+    without_content: dict[str, Answer] = {
+        "skip": Skip(question),
+        "split": Split(question),
+        "undo": Undo(question),
+    }
+    return without_content[kind]
 
 
-def _parts(said: list[Any]) -> tuple[tuple[ItemId, ...], ...]:
-    if not said or not all(
-        isinstance(part, list) and all(isinstance(item, str) for item in part) for part in said
+def _parts(parts: list[Any]) -> tuple[tuple[ItemId, ...], ...]:
+    if not parts or not all(
+        isinstance(part, list) and all(isinstance(item, str) for item in part) for part in parts
     ):
         raise InputError("split must be true, or a list of parts, each a list of item ids")
-    return tuple(tuple(part) for part in said)
+    return tuple(tuple(part) for part in parts)
 
 
 def _csv(text: str) -> list[Answer]:
@@ -117,7 +121,7 @@ def _csv(text: str) -> list[Answer]:
     def lines() -> Iterator[str]:
         nonlocal number
         for line in io.StringIO(text, newline=""):
-            number += 1  # csv's own count stops before a line that it cannot read
+            number += 1  # the reader's line_num stops before a line that it cannot read
             yield line
 
     answers: list[Answer] = []
@@ -125,7 +129,7 @@ def _csv(text: str) -> list[Answer]:
     try:
         if not {"question", "name"} <= set(rows.fieldnames or ()):
             raise InputError(
-                "line 1: the columns must be question and name, with a comma between them"
+                "line 1: it must name the columns question and name, with a comma between them"
             )
         for row in rows:
             with within(f"line {number}"):
@@ -141,5 +145,5 @@ def _from_row(row: dict[str | Any, Any]) -> Named:
             "it must have as many values as the first line; a name with a comma needs quotes"
         )
     number = row["question"].strip()
-    is_number = number.isdecimal() and len(number) < 19  # more digits than any question has
+    is_number = number.isdecimal() and len(number) < 19  # no question has more digits
     return Named(check_question(int(number) if is_number else number), clean_name(row["name"]))

@@ -1,8 +1,8 @@
-r"""Names of files and folders out of any text: safe on every system, and never a path.
+r"""Make names of files and folders from any text: safe on every system, and never a path.
 
-What a file name cannot hold somewhere (`/ \ : * ? " < > |` and all that is not printable) becomes `_`, as do a dot at
-the beginning and a dot or blank at the end; a name of more than 200 bytes is cut, and one that Windows keeps for itself
-gets `_` before it. All other names stay as they are.
+Characters that some system forbids (`/ \ : * ? " < > |` and all that are not printable) become
+`_`. So do a dot at the beginning and a dot or space at the end. A name of more than 200 bytes is
+cut, and one that Windows reserves gets `_` in front. All other names stay as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import count
 
 _FORBIDDEN = set('/\\:*?"<>|')
-_MOST_BYTES = 200  # of 255: room for what makes a name unique, and for an ending
+_MOST_BYTES = 200  # of 255: leaves room for a number and an extension
 _DEVICES = {
     "con",
     "prn",
@@ -22,13 +22,14 @@ _DEVICES = {
 
 
 def safe_name(text: str) -> str:
-    """Return a text as the name of a file or folder; different texts may give the same.
+    """Return a text as the name of a file or folder; two texts may give the same name.
 
     >>> safe_name("grey heron"), safe_name("../etc/passwd"), safe_name("aux.png")
     ('grey heron', '_._etc_passwd', '_aux.png')
     """
     name = "".join(
-        letter if letter.isprintable() and letter not in _FORBIDDEN else "_" for letter in text
+        character if character.isprintable() and character not in _FORBIDDEN else "_"
+        for character in text
     )
     name = name.encode()[:_MOST_BYTES].decode(errors="ignore")
     if not name or name[0] == ".":
@@ -39,9 +40,9 @@ def safe_name(text: str) -> str:
 
 
 def folder_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a folder's name for each class name, all different even where capitals do not count.
+    """Return a folder name for each class name, different even on systems that ignore case.
 
-    A name that is safe is its folder's name; one that must be changed never takes it away.
+    A safe class name is the name of its folder. A changed name never takes that folder.
 
     >>> folder_names(["a/b", "a_b", "A_B"])
     {'a_b': 'a_b', 'A_B': 'A_B~2', 'a/b': 'a_b~3'}

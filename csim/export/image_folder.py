@@ -1,8 +1,9 @@
-"""Kept pictures as an ImageFolder, `root/class name/file`, which most tools for training take.
+"""Copy pictures into an ImageFolder, `root/class name/file`, which most training tools read.
 
-Beside the folder lies a table of the same name, `root.csv`, which says of every file which image it is, its class and
-who decided that: names of files and folders may have been changed to be safe (`file_names`), those in the table never
-are. The folder itself holds nothing but classes, since many programs list it to learn them.
+The table `root.csv` beside the folder lists every file with its image's id, its class and who
+decided it. Names of files and folders may have been changed to be safe (`file_names`); those in
+the table never are. The folder holds class folders only, because many tools list it to find the
+classes.
 """
 
 from __future__ import annotations
@@ -13,27 +14,26 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
+from csim.export.atomic import atomic_output
 from csim.export.file_names import folder_names, safe_name
 from csim.export.labels import decided_by
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow
-from csim.export.whole import whole
 from csim.folder.reader import ItemRow, Reader
 from csim.sources.directory import SUFFIXES
 from csim.sources.open_picture import format_of
 
 FIELDS = ("file", "item", "class", "decided_by", "position")
-_ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
+_EXTENSIONS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp", "BMP": ".bmp", "TIFF": ".tif"}
 
 
 @dataclass
 class Copied:
-    """What was copied, and what could not be."""
+    """Count what was copied, and what could not be."""
 
     images: int = 0
     classes: int = 0
-    gone: int = 0  # the picture is no longer kept
-    unnamed: int = 0  # the image has no class
+    gone: int = 0  # images whose picture is no longer kept
+    unnamed: int = 0  # images without a class
 
 
 def write_images(
@@ -46,42 +46,43 @@ def write_images(
     reader
         Of a stream folder.
     root
-        Where; there must be nothing yet, and no `root.csv`.
+        The new folder; neither it nor `root.csv` may exist yet.
     every
-        Take every image that has a class and whose picture is still kept, not only those that a person has named.
+        Copy every image that has a class and a picture, not only those that a person labelled.
     follow
         Called with the number of images copied so far.
     """
-    copied, outside = Copied(), reader.layout.root
+    copied = Copied()
+    outside = reader.layout.root
     with (
-        at_one_moment(reader),
-        whole(root, outside=outside) as beside,
-        whole(table_of(root), outside=outside) as table,
+        reader.transaction(),
+        atomic_output(root, outside=outside) as temporary,
+        atomic_output(table_of(root), outside=outside) as table,
         table.open("x", encoding="utf-8", newline="") as file,
     ):
-        beside.mkdir()
-        folders = folder_names(own.name for own in reader.classes())
+        temporary.mkdir()
+        folders = folder_names(row.name for row in reader.classes())
         writer = csv.writer(file)
         writer.writerow(FIELDS)
         for item, picture in _pictures(reader, every, copied):
             assert item.name is not None
-            path = _put(beside / folders[item.name], item, picture).relative_to(beside)
+            path = _put(temporary / folders[item.name], item, picture).relative_to(temporary)
             writer.writerow(
                 (path.as_posix(), item.id, item.name, decided_by(item), max(item.place, 0))
             )
             copied.images += 1
             follow(copied.images)
-        copied.classes = sum(1 for _ in beside.iterdir())
+        copied.classes = sum(1 for _ in temporary.iterdir())
     return copied
 
 
 def table_of(root: Path) -> Path:
-    """Return where the table of a folder of images lies."""
+    """Return the path of an image folder's table."""
     return root.with_name(f"{root.name}.csv")
 
 
 def _pictures(reader: Reader, every: bool, copied: Copied) -> Iterator[tuple[ItemRow, bytes]]:
-    """Yield the images to copy with their files, and count those that cannot be."""
+    """Yield the images to copy with their files; count those that cannot be copied."""
     for item in reader.items():
         if not (every or item.is_told):
             continue
@@ -89,29 +90,30 @@ def _pictures(reader: Reader, every: bool, copied: Copied) -> Iterator[tuple[Ite
             copied.unnamed += 1
             continue
         picture = reader.picture(item.place) if item.has_picture else None
-        if picture is None or format_of(picture) not in _ENDINGS:
+        if picture is None or format_of(picture) not in _EXTENSIONS:
             copied.gone += 1
         else:
             yield item, picture
 
 
 def _put(folder: Path, item: ItemRow, picture: bytes) -> Path:
-    """Write a file under the image's id, with the image's place behind it if there is such a file already."""
+    """Write a file named by the image's id, followed by its place if the name is taken."""
     folder.mkdir(exist_ok=True)
-    stem, ending = safe_name(_without_ending(item.id)), _ENDINGS[str(format_of(picture))]
-    # The third and later: an id may read like another image's id and place.
+    stem = safe_name(_without_extension(item.id))
+    extension = _EXTENSIONS[str(format_of(picture))]
+    # A third try may be needed: an id may look like another image's id and place.
     for extra in chain(("", f"~{item.place}"), (f"~{item.place}~{number}" for number in count(2))):
-        path = folder / f"{stem}{extra}{ending}"
+        path = folder / f"{stem}{extra}{extension}"
         try:
             with path.open("xb") as file:
                 file.write(picture)
         except FileExistsError:
             continue
         return path
-    raise AssertionError("there is always a further number")
+    raise AssertionError("count() never ends")
 
 
-def _without_ending(item_id: str) -> str:
+def _without_extension(item_id: str) -> str:
     return next(
         (item_id[: -len(known)] for known in SUFFIXES if item_id.lower().endswith(known)), item_id
     )

@@ -1,8 +1,8 @@
-"""Tasks for Label Studio, a free program in which several people label: the open questions, or all images.
+"""Write tasks for Label Studio, a free labelling tool: the open questions, or all images.
 
-A task holds its picture as a data URI, so that no file server is needed, and the class names to choose from, so that
-the labelling config is the same for every stream and a class that appears later needs no change of the project. What
-people answer comes back through `read_answers`.
+A task holds its picture as a data URI, so that you need no file server. It also holds the class
+names to choose from, so that the labelling config is the same for every stream and new classes
+need no change of the project. `read_answers` reads what people answer.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from csim.errors import InputError
+from csim.export.atomic import atomic_output
 from csim.export.labels import decided_by
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow
-from csim.export.whole import whole
-from csim.folder.reader import ItemRow, QuestionRow, Reader
+from csim.folder.reader import ItemRow, Reader
 from csim.sources.open_picture import format_of
 
-CHOICE, TEXT = (
-    "class",
-    "new",
-)  # the two controls of the config: a class there is, and one there is not
+CHOICE = "class"  # the control of the config for a known class
+TEXT = "new"  # the control of the config for a new class
 _CONFIG = f"""<View>
   <Image name="image" value="$image"/>
   <Choices name="{CHOICE}" toName="image" choice="single-radio" value="$classes"/>
@@ -38,14 +35,14 @@ Task = dict[str, Any]
 
 @dataclass
 class Tasks:
-    """What was written, and what could not be."""
+    """Count what was written, and what could not be."""
 
     tasks: int = 0
-    gone: int = 0  # the picture is no longer kept
+    gone: int = 0  # images whose picture is no longer kept
 
 
 def labelling_config() -> str:
-    """Return the XML that a project of such tasks is set up with."""
+    """Return the XML to set up a Label Studio project with."""
     return _CONFIG
 
 
@@ -57,7 +54,7 @@ def write_tasks(
     overwrite: bool = False,
     follow: Follow = lambda _: None,
 ) -> Tasks:
-    """Write one task per open question, in the order of asking.
+    """Write one task per open question, oldest first.
 
     Parameters
     ----------
@@ -66,20 +63,21 @@ def write_tasks(
     path
         Ends in `.json`.
     every
-        One task per image whose picture is still kept instead; those that stand for an open question name it.
+        Write one task per image whose picture is kept instead. The representative of an open
+        question names that question.
     overwrite
-        Whether a file may already be there.
+        Whether to replace an existing file.
     follow
         Called with the number of tasks written so far.
     """
     if path.suffix != ".json":
-        raise InputError(f"tasks must go to a file that ends in .json, got {path}")
+        raise InputError(f"the name of a tasks file must end in .json, got {path}")
     written = Tasks()
     tasks = _of_images(reader, written) if every else _of_questions(reader, written)
     with (
-        at_one_moment(reader),
-        whole(path, outside=reader.layout.root, overwrite=overwrite) as beside,
-        beside.open("x", encoding="utf-8") as file,
+        reader.transaction(),
+        atomic_output(path, outside=reader.layout.root, overwrite=overwrite) as temporary,
+        temporary.open("x", encoding="utf-8") as file,
     ):
         file.write("[")
         for task in tasks:
@@ -100,15 +98,14 @@ def _of_questions(reader: Reader, written: Tasks) -> Iterator[Task]:
             written.gone += 1
             continue
         for name, score in question.guesses[:1]:
-            task["predictions"].append(
-                _prediction(name, score, f"model {_model(reader, question)}")
-            )
+            version = reader.models.in_use(question.position)
+            task["predictions"].append(_prediction(name, score, f"model {version}"))
         yield task
 
 
 def _of_images(reader: Reader, written: Tasks) -> Iterator[Task]:
     classes = _choices(reader)
-    opened = dict(reader.rows("SELECT representative, id FROM questions WHERE status = 'open'"))
+    opened = {question.representative: question.id for question in reader.questions()}
     for item in reader.items():
         task = _task(reader, item, opened.get(item.place), classes)
         if task is None:
@@ -122,14 +119,15 @@ def _of_images(reader: Reader, written: Tasks) -> Iterator[Task]:
 
 
 def _choices(reader: Reader) -> list[dict[str, str]]:
-    # Label Studio takes $word in a value for a piece of the task; an alias, which it answers with, it leaves alone.
-    return [{"value": own.name, "alias": own.name} for own in reader.classes()]
+    # Label Studio replaces $word in a value by a field of the task. It does not change the alias,
+    # which is what its export contains.
+    return [{"value": row.name, "alias": row.name} for row in reader.classes()]
 
 
 def _task(
     reader: Reader, item: ItemRow, question: int | None, classes: list[dict[str, str]]
 ) -> Task | None:
-    """Return a task without predictions; None if there is no picture to show."""
+    """Return a task without predictions, or None if its picture is no longer kept."""
     picture = reader.picture(item.place)
     if picture is None:
         return None
@@ -148,10 +146,3 @@ def _prediction(name: str, score: float | None, version: str) -> dict[str, Any]:
         "value": {"choices": [name]},
     }
     return {"model_version": version, "score": score, "result": [chosen]}
-
-
-def _model(reader: Reader, question: QuestionRow) -> int:
-    """Return the model that was in use when a question was asked."""
-    return int(
-        reader.value("SELECT max(version) FROM models WHERE installed_at <= ?", question.position)
-    )

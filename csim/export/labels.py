@@ -1,4 +1,4 @@
-"""Labels: the class that each image has today, and who decided it."""
+"""Write labels: the class that each image has today, and who decided it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow, Row, write_rows
 from csim.folder.reader import ItemRow, Reader
 
@@ -23,7 +22,7 @@ def write_labels(
     overwrite: bool = False,
     follow: Follow = lambda _: None,
 ) -> int:
-    """Write one row per image of the stream, and return how many they are.
+    """Write one row per image of the stream; return the number of rows.
 
     Parameters
     ----------
@@ -32,13 +31,13 @@ def write_labels(
     path
         Ends in `.csv` or `.jsonl`.
     warm_up
-        Whether the labelled images that the stream began with come first; they stand at position 0.
+        Whether to start with the labelled images of the warm-up, at position 0.
     overwrite
-        Whether a file may already be there.
+        Whether to replace an existing file.
     follow
         Called with the number of rows written so far.
     """
-    with at_one_moment(reader):
+    with reader.transaction():
         rows = labels(reader, warm_up=warm_up)
         return write_rows(
             path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow
@@ -59,7 +58,8 @@ def labels(reader: Reader, *, warm_up: bool = False) -> Iterator[Row]:
 def decided_by(item: ItemRow) -> DecidedBy:
     """Return who gave an image its class.
 
-    "told": a person saw this very image. "answer": it was in the group of one that a person saw. "none": nobody has.
+    "told": a person saw this image. "answer": a person saw another image of its group. "model": the
+    model. "none": it has no class.
     """
     if item.name is None:
         return "none"

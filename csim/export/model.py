@@ -1,8 +1,9 @@
-"""The model in use as plain arrays in one safetensors file, with a JSON card beside it. No pickle, nothing to run.
+"""Write the model in use as plain arrays in one safetensors file, with a JSON card beside it.
 
-The arrays are `weights` (K, d) and `bias` (K,) of the one-vs-rest layer, a row per class, and every weight of the
-network as `network.` and its name. The card says what the rows stand for today, what the model was trained on and how
-to compute with it; its sha256 tells whether the two files belong together.
+The arrays are `weights` (K, d) and `bias` (K,) of the one-vs-rest layer, a row per class, and
+every weight of the network as `network.` and its name. The card gives the class of each row today,
+what the model was trained on and how to compute with it. Its sha256 shows whether the two files
+belong together. There is no pickle and no code to run.
 """
 
 from __future__ import annotations
@@ -19,20 +20,25 @@ from safetensors.numpy import save
 
 from csim import __version__, checkpoint
 from csim.errors import CheckpointError, InputError
-from csim.export.moment import at_one_moment
-from csim.export.whole import whole
+from csim.export.atomic import atomic_output
 from csim.folder.reader import Reader
 from csim.records import ClassId, Model
 
 _USE = (
-    "arrays = safetensors.numpy.load_file(file); x = images / 255, float32, (n, 1 or 3, height, width)",
-    "for each convolution of network.body.features: x = relu(batch_norm(max_pool_2x2(convolve(x, padding='same'))))",
-    "x = relu(norm(hidden(x.reshape(n, -1)))), x = embedding(x), each of network.body; vectors = x / length(x)",
-    "scores = 1 / (1 + exp(-(vectors @ arrays['weights'].T + arrays['bias']))), (n, K): a column per entry of columns",
+    "arrays = safetensors.numpy.load_file(file);"
+    " x = images / 255, float32, (n, 1 or 3, height, width)",
+    "for each convolution of network.body.features:"
+    " x = relu(batch_norm(max_pool_2x2(convolve(x, padding='same'))))",
+    "x = relu(norm(hidden(x.reshape(n, -1)))), x = embedding(x), each of network.body;"
+    " vectors = x / length(x)",
+    "scores = 1 / (1 + exp(-(vectors @ arrays['weights'].T + arrays['bias']))), (n, K):"
+    " a column per entry of columns",
 )
 _ACCEPT = {
-    "quantile": "of columns of one class_id take the highest; the best class is accepted if it reaches its threshold",
-    "mean-bound": "of columns of one class_id take the highest; the best is accepted if any reaches its threshold",
+    "quantile": "of columns of one class_id take the highest;"
+    " the best class is accepted if it reaches its threshold",
+    "mean-bound": "of columns of one class_id take the highest;"
+    " the best is accepted if any reaches its threshold",
 }
 
 
@@ -44,19 +50,20 @@ def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[
     reader
         Of a stream folder.
     path
-        The name of both, to which `.safetensors` and `.json` are added; the first may be there already.
+        The name of both files, with or without `.safetensors`.
     overwrite
-        Whether the two files may already be there.
+        Whether to replace existing files.
     """
-    if os.path.isdir(path):  # a name that is too long is no folder
+    if os.path.isdir(path):  # unlike Path.is_dir, it returns False for a name that is too long
         raise InputError(
-            f"{path} must be a name for the model's two files, it is a folder; add a name to it"
+            f"{path} must be a name for the model's two files, it is a folder; add a file name"
         )
-    outside, (path, card_path) = reader.layout.root, files_of(path)
-    with whole(card_path, outside=outside, overwrite=overwrite) as card_file:
+    outside = reader.layout.root
+    path, card_path = files_of(path)
+    with atomic_output(card_path, outside=outside, overwrite=overwrite) as card_file:
         model = _in_use(reader)
         payload = _payload(model)
-        with at_one_moment(reader):
+        with reader.transaction():
             card = _card(reader, model) | {
                 "file": path.name,
                 "sha256": hashlib.sha256(payload).hexdigest(),
@@ -64,13 +71,13 @@ def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[
         card_file.write_text(
             json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
         )
-        with whole(path, outside=outside, overwrite=overwrite) as model_file:
+        with atomic_output(path, outside=outside, overwrite=overwrite) as model_file:
             model_file.write_bytes(payload)
     return card
 
 
 def files_of(path: Path) -> tuple[Path, Path]:
-    """Return where the model and its card lie.
+    """Return the paths of the model and its card.
 
     >>> [file.name for file in files_of(Path("birds.v2"))]
     ['birds.v2.safetensors', 'birds.v2.json']
@@ -80,15 +87,13 @@ def files_of(path: Path) -> tuple[Path, Path]:
 
 
 def _in_use(reader: Reader) -> Model:
-    query = "SELECT max(version) FROM models WHERE installed_at IS NOT NULL"
     while True:
-        version = reader.value(query)
+        version = reader.models.in_use()
         try:
             return checkpoint.model_from(checkpoint.read(reader.layout.model(version)))
         except CheckpointError:
-            if (
-                reader.value(query) == version
-            ):  # otherwise a newer one has come, and the engine has deleted this
+            # The engine deletes a model's file when it installs a newer one: then read that one.
+            if reader.models.in_use() == version:
                 raise
 
 
@@ -101,24 +106,23 @@ def _payload(model: Model) -> bytes:
 
 def _card(reader: Reader, model: Model) -> dict[str, Any]:
     settings = reader.config.settings
-    query = "SELECT images, position, installed_at FROM models WHERE version = ?"
-    ((images, position, installed_at),) = reader.rows(query, model.version)
+    (trained,) = (row for row in reader.models.all() if row.version == model.version)
     thresholds_from, lowest = _thresholds(reader, model)
-    classes = reader.rows(
-        "SELECT c.id, t.id, t.name FROM classes c LEFT JOIN classes t ON t.id = c.today"
-    )
-    today = {own: (now, name) for own, now, name in classes}
-    columns = [
-        {"class_id": today[own][0], "name": today[own][1], "threshold": lowest.get(today[own][0])}
-        for own in model.class_ids
-    ]
+    current = reader.current_classes()
+    columns: list[dict[str, Any]] = []
+    for class_id in model.class_ids:
+        if (found := current.get(class_id)) is None:  # the class was removed
+            columns.append({"class_id": None, "name": None, "threshold": None})
+        else:
+            threshold = lowest.get(found.id)
+            columns.append({"class_id": found.id, "name": found.name, "threshold": threshold})
     return {
         "model": model.version,
         "columns": columns,
         "image_shape": list(model.image_shape),
-        "images": images,  # that it was trained on
-        "position": position,  # of the stream when its training began
-        "in_use_from": installed_at,
+        "images": trained.images,  # that it was trained on
+        "position": trained.due_at,  # of the stream when its training began
+        "in_use_from": trained.installed_at,
         "thresholds_from": thresholds_from,
         "settings": settings.to_dict(),
         "made_by": f"csim {__version__}",
@@ -126,15 +130,18 @@ def _card(reader: Reader, model: Model) -> dict[str, Any]:
     }
 
 
-def _thresholds(reader: Reader, model: Model) -> tuple[int | None, dict[ClassId | None, float]]:
-    """Return the position of a snapshot with the model, and its thresholds by class; nothing if there is none."""
-    query = "SELECT step, position FROM snapshots WHERE model = ? ORDER BY step DESC LIMIT 1"
-    for step, position in reader.rows(query, model.version):
-        try:
-            head = checkpoint.read(reader.layout.snapshot(step))["head"]
-        except CheckpointError:
-            break
-        # A threshold of minus infinity accepts every score, as 0 does, which JSON can hold.
-        lowest = (value if math.isfinite(value) else 0.0 for value in head["lowest"].tolist())
-        return position, dict(zip(head["class_ids"], lowest, strict=True))
-    return None, {}
+def _thresholds(reader: Reader, model: Model) -> tuple[int | None, dict[ClassId, float]]:
+    """Return the position of the newest snapshot with the model, and its thresholds by class.
+
+    Return None and no thresholds if there is no such snapshot.
+    """
+    snapshot = reader.models.newest_snapshot(model.version)
+    if snapshot is None:
+        return None, {}
+    try:
+        head = checkpoint.read(reader.layout.snapshot(snapshot.step))["head"]
+    except CheckpointError:
+        return None, {}
+    # A threshold of minus infinity accepts every score, as 0 does, which JSON can hold.
+    lowest = (value if math.isfinite(value) else 0.0 for value in head["lowest"].tolist())
+    return snapshot.position, dict(zip(head["class_ids"], lowest, strict=True))

@@ -1,10 +1,9 @@
-"""Predictions from the beginning of a stream, in the lines that `csim run --out` writes."""
+"""Write predictions from the start of a stream, as `csim run --out` does."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from csim.export.moment import at_one_moment
 from csim.export.rows import Follow, write_rows
 from csim.folder.lines import FIELDS
 from csim.folder.reader import Reader
@@ -13,7 +12,7 @@ from csim.folder.reader import Reader
 def write_predictions(
     reader: Reader, path: Path, *, overwrite: bool = False, follow: Follow = lambda _: None
 ) -> int:
-    """Write what became of each image, at arrival and later, and return how many lines that are.
+    """Write a line per image at arrival and per later change; return the number of lines.
 
     Parameters
     ----------
@@ -22,12 +21,12 @@ def write_predictions(
     path
         Ends in `.csv` or `.jsonl`.
     overwrite
-        Whether a file may already be there.
+        Whether to replace an existing file.
     follow
         Called with the number of lines written so far.
     """
-    with at_one_moment(reader):
-        rows = (line for _, line in reader.lines())
+    with reader.transaction():
+        rows = (line for _, line in reader.history.lines())
         return write_rows(
             path, FIELDS, rows, outside=reader.layout.root, overwrite=overwrite, follow=follow
         )

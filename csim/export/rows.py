@@ -1,7 +1,7 @@
-"""Rows as CSV or JSON lines, whichever a file's name ends in.
+"""Write rows as CSV or JSON lines, depending on the file's extension.
 
-Every value is written as it is. A text that begins with `=` is therefore a formula to a spreadsheet that opens the CSV:
-a mark put before it would be a change of the data to every program that reads the file.
+Values are written unchanged. A spreadsheet therefore reads a text that begins with `=` as a
+formula. An escape character would change the data for every other program.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from csim.errors import InputError
-from csim.export.whole import whole
+from csim.export.atomic import atomic_output
 
 Row = dict[str, Any]
-Follow = Callable[[int], None]  # called now and then with how many images are done
+Follow = Callable[[int], None]  # called with the number of images done so far
 
-_OFTEN = 1000  # rows between two calls
+_ROWS_BETWEEN_CALLS = 1000  # of `follow`
 
 
 def write_rows(
@@ -30,32 +30,32 @@ def write_rows(
     overwrite: bool = False,
     follow: Follow = lambda _: None,
 ) -> int:
-    """Write rows one by one, and return how many they were.
+    """Write rows one by one; return how many there were.
 
     Parameters
     ----------
     path
         Ends in `.csv` or `.jsonl`.
     fields
-        The names of a row's values, in order.
+        The keys of a row, in order.
     rows
         Each with all fields.
     outside
-        The stream folder.
+        The stream folder, in which no file may be written.
     overwrite
-        Whether a file may already be there.
+        Whether to replace an existing file.
     follow
         Called with the number of rows written so far.
     """
     if path.suffix not in (".csv", ".jsonl"):
         raise InputError(f"the file must end in .csv or .jsonl, got {path}")
-    with whole(path, outside=outside, overwrite=overwrite) as beside:
-        with beside.open("x", encoding="utf-8", newline="") as file:
+    with atomic_output(path, outside=outside, overwrite=overwrite) as temporary:
+        with temporary.open("x", encoding="utf-8", newline="") as file:
             put = _csv(file, fields) if path.suffix == ".csv" else _json(file)
             written = 0
             for written, row in enumerate(rows, start=1):
                 put(row)
-                if not written % _OFTEN:
+                if not written % _ROWS_BETWEEN_CALLS:
                     follow(written)
         return written
 

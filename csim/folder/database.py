@@ -74,16 +74,21 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def one_moment(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let all queries inside see the database as it is at the first of them."""
+def read_transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Let all queries inside the block see the database as it is at the first of them.
+
+    Writers do not wait for it. Inside another transaction it changes nothing.
+    """
     if connection.in_transaction:
         yield
         return
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK")
+    with translate_errors(connection):
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
 
 @contextmanager

@@ -1,66 +1,86 @@
-"""What a stream folder says to those who only read: it never waits for the engine, and the engine never for it."""
+"""Read a stream folder: classes, questions, images and pictures as they are today.
+
+Readers never wait for the engine, and the engine never waits for them. `Reader` opens a folder.
+Its parts read the rest: `models` the model versions, `history` what happened over time, `counts`
+sums, and `samples` images and groups to show.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-import csim.records as r
 from csim.errors import InputError, QuestionError
-from csim.folder.codec import event_from_text
-from csim.folder.database import one_moment, open_for_reading, translate_errors
+from csim.folder.counts import Counts
+from csim.folder.database import translate_errors
+from csim.folder.history import History
 from csim.folder.layout import Config, Layout
-from csim.folder.lines import Line, lines
-from csim.sources.arrival import Arrival, Decoded
-from csim.sources.decode import decode
+from csim.folder.models import Models
+from csim.folder.query import Query
+from csim.folder.samples import Samples
+from csim.records import ClassId, ItemId, QuestionId
+
+_QUESTIONS = "SELECT id, position, status, class_id, representative, guesses FROM questions "
+_MEMBERS = "SELECT id, place FROM members JOIN questions ON id = question_id "
+_ITEMS = (
+    "SELECT place, id, class_name, score, is_accepted, is_told, question_id, model,"
+    " picture IS NOT NULL FROM current_items "
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ClassRow:
-    """A class as a person sees it."""
+    """Describe a class of today."""
 
-    id: r.ClassId
+    id: ClassId
     name: str
-    images: int  # of the stream that have it today
-    told: int  # of those a person has named, the warm-up's included
-    is_learned: bool
+    images: int  # images of the stream with this class
+    told: int  # of all images with this class, those that a person labelled; with the warm-up's
+    is_learned: bool  # the model in use can give it
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentClass:
+    """Name the class that a class id means today."""
+
+    id: ClassId
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A question as a person sees it; places are the images'."""
+    """Describe a question. `representative` and `members` are places of images."""
 
-    id: r.QuestionId
+    id: QuestionId
     position: int
     status: str
-    name: str | None  # the answer
+    name: str | None  # the class in the answer
     representative: int
     members: tuple[int, ...]
-    guesses: tuple[tuple[str, float], ...]
+    guesses: tuple[tuple[str, float], ...]  # class name and score, best first
 
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """An image; its place is its position, or negative if it is of the warm-up."""
+    """Describe an image. Its place is its position, or negative for the warm-up's images."""
 
     place: int
-    id: r.ItemId
-    name: str | None  # the class it has today
+    id: ItemId
+    name: str | None  # the class that it has today
     score: float | None  # at arrival
-    is_accepted: bool
+    is_accepted: bool  # at arrival
     is_told: bool
-    question_id: r.QuestionId | None
-    model: int | None
+    question_id: QuestionId | None  # the question whose answer gave it its class
+    model: int | None  # the model version that decided at arrival
     has_picture: bool
 
 
 class Reader:
-    """A stream folder, read-only, as it is at the moment of each call.
+    """Read a stream folder without changing it; each call returns what is true at that moment.
 
     Parameters
     ----------
@@ -70,156 +90,118 @@ class Reader:
 
     def __init__(self, root: Path) -> None:
         self.layout = Layout(root)
-        self.connection = open_for_reading(self.layout.database)
-        with translate_errors(self.connection):
-            self.config = Config.read(self.connection)
+        self._query = Query(self.layout.database)
+        with translate_errors(self._query.connection):
+            self.config = Config.read(self._query.connection)
+        self.models = Models(self._query)
+        self.history = History(self._query, self.config.image_shape)
+        self.counts = Counts(self._query)
+        self.samples = Samples(self._query)
 
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.connection.close()
+        self._query.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Let all that is read inside the block be of the same moment; the engine does not wait."""
+        return self._query.transaction()
 
     def classes(self) -> list[ClassRow]:
-        """Return the classes there are, in order of id."""
-        learned = self.value(
-            "SELECT class_ids FROM models WHERE installed_at IS NOT NULL ORDER BY version DESC"
+        """Return the classes of today, in order of id."""
+        current = self.current_classes()
+        learned = {
+            current[class_id].id for class_id in self.models.learned() if class_id in current
+        }
+        rows = self._query.rows(
+            "SELECT c.current_id, c.name,"
+            " coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
+            " FROM current_classes c LEFT JOIN items i ON i.class_id = c.id"
+            " GROUP BY c.current_id ORDER BY c.current_id"
         )
-        today = dict(self.rows("SELECT id, today FROM classes"))
-        query = (
-            "SELECT t.id, t.name, coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
-            " FROM classes c JOIN classes t ON t.id = c.today LEFT JOIN items i ON i.class_id = c.id"
-            " GROUP BY t.id ORDER BY t.id"
-        )
-        known = {today[own] for own in json.loads(learned)}
         return [
-            ClassRow(own, name, images, told, own in known)
-            for own, name, images, told in self.rows(query)
+            ClassRow(class_id, name, images, told, class_id in learned)
+            for class_id, name, images, told in rows
         ]
 
-    def questions(self, status: str | None = "open") -> list[QuestionRow]:
-        """Return the questions of a status, or all, oldest first."""
-        query = "SELECT id FROM questions WHERE ?1 IS NULL OR status = ?1 ORDER BY id"
-        return [self.question(question_id) for (question_id,) in self.rows(query, status)]
+    def current_classes(self) -> dict[ClassId, CurrentClass]:
+        """Return what each class id means today; the ids of removed classes are missing."""
+        rows = self._query.rows("SELECT id, current_id, name FROM current_classes")
+        return {class_id: CurrentClass(current_id, name) for class_id, current_id, name in rows}
 
-    def question(self, question_id: r.QuestionId) -> QuestionRow:
-        """Return a question."""
-        names = self._names()
-        query = "SELECT id, position, status, class_id, representative, guesses FROM questions WHERE id = ?"
-        for own, position, status, class_id, representative, guesses in self.rows(
-            query, question_id
-        ):
-            members = self.rows(
-                "SELECT place FROM members WHERE question_id = ? ORDER BY place", own
-            )
-            best = tuple(
-                (names[c], score) for c, score in json.loads(guesses) if names.get(c) is not None
-            )
-            places = tuple(place for (place,) in members)
-            return QuestionRow(
-                own, position, status, names.get(class_id), representative, places, best
-            )
+    def questions(self, status: str | None = "open") -> list[QuestionRow]:
+        """Return the questions with a status, or all if it is None, oldest first."""
+        return self._questions("WHERE ?1 IS NULL OR status = ?1", status)
+
+    def question(self, question_id: QuestionId) -> QuestionRow:
+        """Return one question."""
+        for question in self._questions("WHERE id = ?1", question_id):
+            return question
         raise QuestionError(
             f"no question has the id {question_id}; {self.count('open')} are open, see `csim label`"
         )
 
     def count(self, status: str) -> int:
         """Return how many questions have a status."""
-        return int(self.value("SELECT count(*) FROM questions WHERE status = ?", status))
+        return self.counts.questions().get(status, 0)
 
     def item(self, place: int) -> ItemRow:
-        """Return an image by its place."""
-        found = next(self._items("WHERE i.place = ?", place), None)
-        if found is None:
-            raise InputError(f"no image stands at place {place}")
-        return found
+        """Return the image at a place."""
+        for item in self._items("WHERE place = ?", place):
+            return item
+        raise InputError(f"place must be that of an image of the stream, got {place}")
 
     def items(self) -> Iterator[ItemRow]:
-        """Yield all images of the stream in order, and before them those of the warm-up."""
-        return self._items("ORDER BY i.place")
+        """Yield all images by place: first the warm-up's, then the stream's in order."""
+        return self._items("ORDER BY place")
+
+    def members(self, question_id: QuestionId) -> list[ItemRow]:
+        """Return the images of a question's group, by place."""
+        which = "WHERE place IN (SELECT place FROM members WHERE question_id = ?) ORDER BY place"
+        return list(self._items(which, question_id))
 
     def picture(self, place: int) -> bytes | None:
-        """Return an image's file, None if it is no longer kept."""
-        query = "SELECT file FROM pictures JOIN items ON picture = sha256 WHERE place = ?"
-        rows = self.rows(query, place)
+        """Return an image's file, or None if it is no longer kept."""
+        rows = self._query.rows(
+            "SELECT file FROM pictures JOIN items ON picture = sha256 WHERE place = ?", place
+        )
         return bytes(rows[0][0]) if rows else None
 
-    def lines(self, after: int = 0) -> Iterator[tuple[int, Line]]:
-        """Yield what became of each image, as `csim run` writes it."""
-        return lines(self.connection, after)
-
-    def events(self) -> list[r.Event]:
-        """Return everything that happened; an image whose picture is no longer kept is black."""
-        with one_moment(self.connection):
-            arrivals = self.rows(
-                "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE place > 0 ORDER BY place"
+    def _questions(self, which: str, value: object) -> list[QuestionRow]:
+        members: defaultdict[QuestionId, list[int]] = defaultdict(list)
+        with self._query.transaction():
+            rows = self._query.rows(_QUESTIONS + which + " ORDER BY id", value)
+            places = self._query.rows(_MEMBERS + which + " ORDER BY place", value)
+            for question_id, place in places:
+                members[question_id].append(place)
+            names = {class_id: current.name for class_id, current in self.current_classes().items()}
+        return [
+            QuestionRow(
+                id=question_id,
+                position=position,
+                status=status,
+                name=names.get(class_id),
+                representative=representative,
+                members=tuple(members[question_id]),
+                guesses=tuple(
+                    (names[guess], score) for guess, score in json.loads(guesses) if guess in names
+                ),
             )
-            others = self.rows("SELECT position, kind, body FROM events ORDER BY number")
-        log: list[tuple[int, int, r.Event]] = [
-            (
-                place,
-                0,
-                (r.Accepted if is_accepted else r.Rejected)(place, own, nearest, score, model),
-            )
-            for place, own, is_accepted, nearest, score, model in arrivals
+            for question_id, position, status, class_id, representative, guesses in rows
         ]
-        log += [
-            (position, 1, event_from_text(kind, body, self._pictured))
-            for position, kind, body in others
-        ]
-        log.sort(
-            key=lambda entry: entry[:2]
-        )  # stable: what happened at one position stays in order
-        return [event for _, _, event in log]
-
-    def _pictured(self, item_id: r.ItemId) -> r.Item:
-        place = int(self.value("SELECT place FROM items WHERE id = ?", item_id))
-        file, shape = self.picture(place), self.config.image_shape
-        seen = None if file is None else decode(Arrival(item_id, file), shape)
-        return r.Item(
-            item_id, place, seen.image if isinstance(seen, Decoded) else np.zeros(shape, np.uint8)
-        )
 
     def _items(self, which: str, *values: object) -> Iterator[ItemRow]:
-        query = (
-            "SELECT i.place, i.id, t.name, i.score, i.is_accepted, i.is_told, i.question_id, i.model,"
-            " i.picture IS NOT NULL FROM items i LEFT JOIN classes c ON c.id = i.class_id"
-            " LEFT JOIN classes t ON t.id = c.today "
-        )
-        with translate_errors(self.connection):
-            for (
-                place,
-                own,
-                name,
-                score,
-                is_accepted,
-                is_told,
-                question_id,
-                model,
-                has,
-            ) in self.connection.execute(query + which, values):
-                yield ItemRow(
-                    place,
-                    own,
-                    name,
-                    score,
-                    bool(is_accepted),
-                    bool(is_told),
-                    question_id,
-                    model,
-                    bool(has),
-                )
-
-    def _names(self) -> dict[r.ClassId | None, str]:
-        return dict(
-            self.rows("SELECT c.id, t.name FROM classes c JOIN classes t ON t.id = c.today")
-        )
-
-    def rows(self, query: str, *values: object) -> list[Any]:
-        """Return what a query finds."""
-        with translate_errors(self.connection):
-            return self.connection.execute(query, values).fetchall()
-
-    def value(self, query: str, *values: object) -> Any:  # noqa: ANN401
-        """Return the one value that a query finds."""
-        return self.rows(query, *values)[0][0]
+        rows = self._query.each(_ITEMS + which, *values)
+        for place, item_id, name, score, is_accepted, is_told, question_id, model, has in rows:
+            yield ItemRow(
+                place=place,
+                id=item_id,
+                name=name,
+                score=score,
+                is_accepted=bool(is_accepted),
+                is_told=bool(is_told),
+                question_id=question_id,
+                model=model,
+                has_picture=bool(has),
+            )

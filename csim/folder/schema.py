@@ -1,23 +1,36 @@
-"""The database's tables, and how an older folder becomes one of today.
+"""The database's tables and views, and the migrations of older folders.
 
-`steps` is the order in which everything happened; the other tables say what it came to. An image of the stream stands
-at the place that is its position, a labelled image of the warm-up at a negative one.
+`steps` and `events` are the log: they hold what happened, in order. `items`, `questions`,
+`members`, `classes` and `models` are a read model of it: they hold what is true today, so that
+readers need not replay the log. `place` is an image's position in the stream, or negative if the
+image is one of the labelled images that the stream started with.
 """
 
 from __future__ import annotations
 
-APPLICATION = 0x6373696D  # "csim": a database that has another number is somebody else's
+APPLICATION = 0x6373696D  # "csim"; another number means that another program made the database
 VERSION = 2
 
-TABLES = """
+VIEWS = """
+CREATE VIEW current_classes AS  -- what a class id means today; a removed class has no row
+  SELECT classes.id AS id, target.id AS current_id, target.name AS name
+  FROM classes JOIN classes AS target ON target.id = classes.today;
+
+CREATE VIEW current_items AS    -- items with the class that they have today; NULL if they have none
+  SELECT items.*, target.id AS current_id, target.name AS class_name  -- joins classes directly:
+  FROM items LEFT JOIN classes ON classes.id = items.class_id         -- SQLite then looks up each
+  LEFT JOIN classes AS target ON target.id = classes.today            -- row by its primary key
+"""
+
+TABLES = f"""
 CREATE TABLE config (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE steps (
   step INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,             -- warm-up, observe, inbox, install, ask
-  position INTEGER NOT NULL,      -- of the stream, when it was done
-  body INTEGER,                   -- how many images, which message, which model
-  pixels BLOB                     -- of an observe step, until two snapshots hold what came of it
+  position INTEGER NOT NULL,      -- of the stream, after the step
+  body INTEGER,                   -- number of images, of the message, or of the model
+  pixels BLOB                     -- of an observe step, until two snapshots include the step
 ) STRICT;
 
 CREATE TABLE items (
@@ -25,11 +38,11 @@ CREATE TABLE items (
   id TEXT NOT NULL UNIQUE,
   step INTEGER NOT NULL,
   is_accepted INTEGER NOT NULL,
-  nearest INTEGER,                -- the class that came closest at arrival
+  nearest INTEGER,                -- the class with the best score at arrival
   score REAL,
   model INTEGER,
-  class_id INTEGER,               -- what it has today
-  question_id INTEGER,            -- whose answer gave it that
+  class_id INTEGER,               -- its label; see current_items for the class of today
+  question_id INTEGER,            -- the question whose answer gave it this label
   is_told INTEGER NOT NULL DEFAULT 0,
   picture BLOB                    -- sha256 of the kept file
 ) STRICT;
@@ -39,7 +52,7 @@ CREATE INDEX items_of_step ON items (step);
 
 CREATE TABLE pictures (sha256 BLOB PRIMARY KEY, file BLOB NOT NULL) STRICT;
 
-CREATE TABLE events (           -- all but what happens to an image at arrival, which stands in items
+CREATE TABLE events (           -- all but Accepted and Rejected, which are in items
   number INTEGER PRIMARY KEY,
   step INTEGER NOT NULL,
   position INTEGER NOT NULL,
@@ -51,13 +64,13 @@ CREATE INDEX events_of_step ON events (step);
 CREATE TABLE classes (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
-  today INTEGER                   -- itself; what it was merged into; NULL if it was removed
+  today INTEGER                   -- itself; the class it was merged into; NULL if removed
 ) STRICT;
 
 CREATE TABLE questions (
   id INTEGER PRIMARY KEY,
   position INTEGER NOT NULL,
-  representative INTEGER NOT NULL,  -- its place
+  representative INTEGER NOT NULL,  -- place of the image that is shown
   guesses TEXT NOT NULL,
   status TEXT NOT NULL,           -- open, answered, skipped, split, undone, expired
   class_id INTEGER
@@ -71,20 +84,20 @@ CREATE TABLE members (
 
 CREATE TABLE inbox (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
-  key TEXT NOT NULL UNIQUE,       -- the sender's own: a message sent twice is taken once
+  key TEXT NOT NULL UNIQUE,       -- chosen by the sender: a message sent twice is taken once
   not_before INTEGER NOT NULL,    -- the position from which it may be taken
   kind TEXT NOT NULL,
   body TEXT NOT NULL,
   step INTEGER,                   -- when it was taken
-  refusal TEXT                    -- why it could not be
+  refusal TEXT                    -- the reason, if it was refused
 ) STRICT;
 CREATE INDEX inbox_waiting ON inbox (number) WHERE step IS NULL;
 
 CREATE TABLE models (
   version INTEGER PRIMARY KEY,
-  base INTEGER,                   -- the model that training went on from
+  base INTEGER,                   -- the model that training started from
   position INTEGER NOT NULL,      -- of the stream, when the job was written
-  switch_at INTEGER,              -- where it takes over; NULL: as soon as it is ready
+  switch_at INTEGER,              -- position where it takes over; NULL: when it is trained
   images INTEGER NOT NULL,
   installed_at INTEGER,
   class_ids TEXT,
@@ -92,19 +105,22 @@ CREATE TABLE models (
   seconds REAL
 ) STRICT;
 
-CREATE TABLE snapshots (step INTEGER PRIMARY KEY, position INTEGER NOT NULL, model INTEGER NOT NULL) STRICT;
+CREATE TABLE snapshots (
+  step INTEGER PRIMARY KEY, position INTEGER NOT NULL, model INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE troubles (id TEXT PRIMARY KEY, kind TEXT NOT NULL, reason TEXT NOT NULL) STRICT;
 
 CREATE TABLE outputs (path TEXT PRIMARY KEY, step INTEGER NOT NULL, size INTEGER NOT NULL) STRICT;
-"""
+{VIEWS}"""
 
-# From a version to the next.
+# By the version that they start from.
 MIGRATIONS: dict[int, str] = {
-    # Setting and option names: look → ask_every, keep_bytes → picture_room.
+    # Setting and option names: look → ask_every, keep_bytes → picture_room. Adds the views.
     1: """
 UPDATE config SET value = json_remove(json_set(value, '$.ask_every', value -> '$.look'), '$.look')
   WHERE name = 'settings';
-UPDATE config SET name = 'picture_room' WHERE name = 'keep_bytes'
-""",
+UPDATE config SET name = 'picture_room' WHERE name = 'keep_bytes';
+"""
+    + VIEWS,
 }

@@ -1,4 +1,4 @@
-"""A stream folder at a glance."""
+"""The status of a stream folder, as `csim status` shows it."""
 
 from __future__ import annotations
 
@@ -9,60 +9,51 @@ from pathlib import Path
 from csim.folder.lock import holder
 from csim.folder.reader import ClassRow, Reader
 
-_TOLD = "SELECT count(*) FROM inbox WHERE kind IN ('Named', 'Split', 'Correct') AND step IS NOT NULL AND refusal IS NULL"  # noqa: E501
-_WAITING = "SELECT count(*) FROM items i LEFT JOIN classes c ON c.id = i.class_id WHERE c.today IS NULL AND i.place > 0"
-
 
 @dataclass(frozen=True)
 class Status:
-    """What an operator wants to know first."""
+    """Sum up a stream folder for its operator."""
 
-    position: int  # images taken
+    position: int  # images observed
     engine: int | None  # the process that runs the stream
-    model: int
-    training: int | None  # the model under way
+    model: int  # the model version in use
+    training: int | None  # the model version in training
     classes: tuple[ClassRow, ...]
     questions: dict[str, int]  # by status
     told: int  # labels spent: names, splits and corrections, those taken back included
     budget: float
     waiting: int  # images without a class
     messages: int  # in the inbox, not yet taken
-    refusals: tuple[str, ...]  # messages that could not be taken, newest last
-    troubles: dict[str, int]  # images that could not be taken, by kind
+    refusals: tuple[str, ...]  # why messages were refused, newest last
+    troubles: dict[str, int]  # files that could not be used, by kind
     picture_bytes: int
-    bytes: int  # of the whole folder
+    bytes: int  # of all files in the folder
 
 
 def read_status(reader: Reader) -> Status:
-    """Return how a stream is doing."""
-    layout = reader.layout
-    return Status(
-        position=reader.value("SELECT coalesce(max(position), 0) FROM steps"),
-        engine=holder(layout.lock),
-        model=reader.value("SELECT max(version) FROM models WHERE installed_at IS NOT NULL"),
-        training=reader.value("SELECT max(version) FROM models WHERE installed_at IS NULL"),
-        classes=tuple(reader.classes()),
-        questions=dict(
-            reader.rows("SELECT status, count(*) FROM questions GROUP BY status ORDER BY status")
-        ),
-        told=reader.value(_TOLD),
-        budget=reader.config.settings.budget,
-        waiting=reader.value(_WAITING),
-        messages=reader.value("SELECT count(*) FROM inbox WHERE step IS NULL"),
-        refusals=tuple(
-            words for (words,) in reader.rows("SELECT refusal FROM inbox WHERE refusal NOTNULL")
-        ),
-        troubles=dict(
-            reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind ORDER BY kind")
-        ),
-        picture_bytes=reader.value("SELECT coalesce(sum(length(file)), 0) FROM pictures"),
-        bytes=sum(_size(file) for file in layout.root.rglob("*")),
-    )
+    """Return the status of a stream folder at one moment."""
+    with reader.transaction():
+        return Status(
+            position=reader.history.position(),
+            engine=holder(reader.layout.lock),
+            model=reader.models.in_use(),
+            training=reader.models.in_training(),
+            classes=tuple(reader.classes()),
+            questions=reader.counts.questions(),
+            told=len(reader.history.labels_spent()),
+            budget=reader.config.settings.budget,
+            waiting=reader.counts.without_class(),
+            messages=reader.counts.waiting_messages(),
+            refusals=tuple(reader.history.refusals()),
+            troubles=reader.counts.troubles(),
+            picture_bytes=reader.counts.picture_bytes(),
+            bytes=sum(_size(file) for file in reader.layout.root.rglob("*")),
+        )
 
 
 def _size(file: Path) -> int:
     try:
         found = file.stat()
-    except FileNotFoundError:  # the engine has just deleted it
+    except FileNotFoundError:  # the engine deleted it after it was listed
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0

@@ -1,1 +1,1 @@
-"""One self-contained HTML page from an event log."""
+"""HTML reports of event logs and of stream folders, each one file that needs no other."""

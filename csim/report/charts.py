@@ -1,8 +1,9 @@
-"""The pictures of a report, as SVG to stand inside a page.
+"""The charts of a report, as SVG elements inside a page.
 
-Words stay words, in the font of the page, and black is the page's own ink, so that a picture follows light and dark.
-Every id carries the picture's name: many fit on one page. Colours are Okabe and Ito's, which colour-blind people can
-tell apart; line styles and markers say the same again, for a print in grey.
+Text stays text in the font of the page, and black becomes the page's text colour, so that a chart
+follows light and dark mode. Every id starts with the chart's name, so that several charts fit on
+one page. Colours are Okabe and Ito's, which colour-blind people can tell apart. Line styles and
+markers repeat what colours say, for a print in grey.
 """
 
 from __future__ import annotations
@@ -25,31 +26,29 @@ from sklearn.manifold import TSNE
 
 from csim.records import Floats
 
-BLUE, VERMILLION, GREEN = "#0072b2", "#d55e00", "#009e73"
-ORANGE, SKY, PURPLE = "#e69f00", "#56b4e9", "#cc79a7"
-INK, PAPER, GREY = "#010203", "#030201", "#8a8f98"  # ink and paper stand for the page's own colours
-_PALETTE = (
-    BLUE,
-    VERMILLION,
-    GREEN,
-    PURPLE,
-    ORANGE,
-    SKY,
-    INK,
-    GREY,
-)  # their yellow is lost on white
-_MARKERS = "o^sDvPX*<>p"  # 11 of them and 8 colours: the first 88 classes have a pair of their own
+BLUE = "#0072b2"
+VERMILLION = "#d55e00"
+GREEN = "#009e73"
+ORANGE = "#e69f00"
+SKY = "#56b4e9"
+PURPLE = "#cc79a7"
+GREY = "#8a8f98"
+INK = "#010203"  # replaced by the page's text colour
+PAPER = "#030201"  # replaced by the page's background
+# Without Okabe and Ito's yellow, which is hard to see on white.
+_PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY)
+_MARKERS = "o^sDvPX*<>p"  # 11 markers and 8 colours: the first 88 classes have different pairs
 STYLES = ((BLUE, "-"), (VERMILLION, "--"), (GREY, ":"))
 WIDTH = 7.5  # inches
 MOST_LANES = 40
 _MOST_IN_LEGEND = 24
-_ROUND = (1, 2, 2.5, 5, 10)  # steps of an axis that are easy to count in
+_TICK_STEPS = (1, 2, 2.5, 5, 10)  # easy to count in
 _MOST_POINTS = 2000  # of a curve: more than the page has pixels across
-_LONGEST_NAME = 18  # characters of a class name in a picture
+_LONGEST_NAME = 18  # characters of a class name in a chart
 
-_LOOK: dict[Any, Any] = {
+_RC_PARAMS: dict[Any, Any] = {
     "svg.fonttype": "none",
-    "svg.hashsalt": "csim",  # without it the ids change from run to run
+    "svg.hashsalt": "csim",  # without it ids change from run to run
     "text.parse_math": False,  # a class may be called "$5"
     "figure.constrained_layout.h_pad": 0.02,
     "figure.constrained_layout.hspace": 0,
@@ -74,7 +73,10 @@ _LOOK: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Lane:
-    """A new class's way through the stream, by position; None is what never happened or is not known."""
+    """Hold when a new class appeared, was asked about and was learned, by position.
+
+    None means that it never happened or is not known.
+    """
 
     name: str
     appeared: int | None
@@ -84,23 +86,23 @@ class Lane:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of an embedding."""
+    """Hold a projection of an embedding."""
 
     title: str
     points: Floats  # (n, 2)
 
 
 def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: int) -> str:
-    """Draw accuracy over the stream and, below it on the same scale, the way of each new class.
+    """Draw accuracy along the stream and, below it on the same scale, a lane per new class.
 
     Parameters
     ----------
     curves
-        Up to three, by what they show, in percent, a value per image; may be empty.
+        Up to three curves by label, in percent, a value per image; may be empty.
     lanes
         The new classes in order; the first 40 are drawn.
     images
-        The length of the stream.
+        The length of the stream. Higher makes the axis longer.
     """
     lanes = lanes[:MOST_LANES]
     heights = [2.3] * bool(curves) + [0.3 + 0.19 * len(lanes)] * bool(lanes)
@@ -117,29 +119,29 @@ def stream_chart(curves: Mapping[str, Floats], lanes: Sequence[Lane], images: in
             figure.legend(
                 *rows[-1].get_legend_handles_labels(), loc="outside lower center", ncols=3
             )
-        measure(rows[-1], images)
+        stream_axis(rows[-1], images)
         return inline(
             figure,
             "stream",
-            "Accuracy over the stream, and when each new class appeared and was learned",
+            "Accuracy along the stream, and when each new class appeared and was learned",
         )
 
 
 def _draw_curves(axes: Axes, curves: Mapping[str, Floats]) -> None:
     for (label, values), (colour, style) in zip(curves.items(), STYLES, strict=False):
-        places = np.unique(
+        indices = np.unique(
             np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).astype(int)
         )
-        axes.plot(places + 1, values[places], style, color=colour, label=label, linewidth=1.6)
+        axes.plot(indices + 1, values[indices], style, color=colour, label=label, linewidth=1.6)
     axes.set_ylim(0, 101)
-    axes.set_ylabel("right, % of images")
+    axes.set_ylabel("accuracy, % of images")
     axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6
     )
 
 
 def _draw_moments(axes: Axes, feet: Sequence[tuple[Lane, float]]) -> None:
-    """Draw an upright where a class appears and where it is learned, from its foot to the top."""
+    """Draw a vertical line where a class appears and where it is learned, from its foot upwards."""
     top = axes.get_ylim()[1]
     for lane, foot in feet:
         if lane.appeared is not None:
@@ -182,16 +184,14 @@ def _draw_lanes(axes: Axes, lanes: Sequence[Lane], images: int) -> None:
             )
     axes.set_yticks(range(len(lanes)), [short(lane.name) for lane in lanes])
     axes.set_ylim(len(lanes) - 0.4, -0.6)
-    _draw_moments(
-        axes, [(lane, row) for row, lane in enumerate(lanes)]
-    )  # an upright leads to its class
+    _draw_moments(axes, [(lane, row) for row, lane in enumerate(lanes)])
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
     axes.set_ylabel("new classes")
 
 
 def labels_chart(asked: Sequence[int], labelled: Sequence[int], images: int) -> str:
-    """Draw what was asked and what it gave, against a fifth of the stream.
+    """Draw questions and the images that their answers labelled, against a fifth of the stream.
 
     Parameters
     ----------
@@ -200,48 +200,56 @@ def labels_chart(asked: Sequence[int], labelled: Sequence[int], images: int) -> 
     labelled
         The position of every label that an answer gave.
     images
-        The length of the stream.
+        The length of the stream. Higher makes the axis longer.
     """
     with drawing():
         figure = Figure(figsize=(WIDTH, 2.9), layout="constrained")
         axes = figure.subplots()
         for positions, label, (colour, style) in (
-            (labelled, "images named by the answers", STYLES[1]),
+            (labelled, "images labelled by answers", STYLES[1]),
             (asked, "questions asked", STYLES[0]),
         ):
             places = [0, *positions, images]
             counts = [*range(len(positions) + 1), len(positions)]
-            axes.plot(places, counts, style, color=colour, linewidth=1.6, drawstyle="steps-post", label=label,
-                      clip_on=False)  # fmt: skip
+            axes.plot(
+                places,
+                counts,
+                style,
+                color=colour,
+                linewidth=1.6,
+                drawstyle="steps-post",
+                label=label,
+                clip_on=False,
+            )
             end = (images, len(positions))
             axes.annotate(
                 f"{len(positions):,}", end, (5, 0), textcoords="offset points", va="center"
             )
         axes.plot([0, images], [0, images / 5], ":", color=GREY, label="one image in five")
         axes.set_ylim(0, max(len(labelled), len(asked), images / 5, 1) * 1.04)
-        count(axes)
-        measure(axes, images)
+        count_axis(axes)
+        stream_axis(axes, images)
         axes.legend(
             loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2, handlelength=2.6
         )
         return inline(
-            figure, "labels", "Questions asked and images named by the answers, over the stream"
+            figure, "labels", "Questions asked and images labelled by answers, along the stream"
         )
 
 
-def measure(axes: Axes, images: int) -> None:
-    """Let a picture's width be the stream."""
+def stream_axis(axes: Axes, images: int) -> None:
+    """Make the horizontal axis the positions of the stream."""
     axes.set_xlim(0, max(images, 1))
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=_ROUND, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=_TICK_STEPS, integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel("images of the stream")
+    axes.set_xlabel("position in the stream (images)")
 
 
-def count(axes: Axes) -> None:
-    """Let a picture's height be a number of things."""
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_ROUND, integer=True))
+def count_axis(axes: Axes) -> None:
+    """Make the vertical axis a count."""
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_TICK_STEPS, integer=True))
     axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylabel("how many, so far")
+    axes.set_ylabel("total so far")
 
 
 def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
@@ -262,37 +270,40 @@ def embedding_chart(panels: Sequence[Panel], names: Sequence[str]) -> str:
             figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
         ):
             axes.set_title(panel.title, fontsize=8.5)
-            for place, name in enumerate(classes):
-                _draw_class(axes, panel.points[labels == name], name, place)
+            for index, name in enumerate(classes):
+                _draw_class(axes, panel.points[labels == name], name, index)
             axes.set(xticks=[], yticks=[])
             for spine in axes.spines.values():
                 spine.set_visible(True)
         drawn = figure.axes[0].lines if panels else []
         if 0 < len(classes) <= _MOST_IN_LEGEND:
-            legend = figure.legend(drawn, [str(place) for place in range(len(classes))], loc="outside lower center",
-                                   ncols=12, columnspacing=1.2, handletextpad=0.1, markerscale=1.5)  # fmt: skip
+            legend = figure.legend(
+                drawn,
+                [str(index) for index in range(len(classes))],
+                loc="outside lower center",
+                ncols=12,
+                columnspacing=1.2,
+                handletextpad=0.1,
+                markerscale=1.5,
+            )
             for text, name in zip(legend.get_texts(), classes, strict=True):
-                text.set_text(
-                    short(name)
-                )  # set late: a label that starts with "_" would be left out
-        return inline(
-            figure, "embedding", "Where the images of each class lie, before and after the stream"
-        )
+                text.set_text(short(name))  # set here: matplotlib drops labels that start with "_"
+        return inline(figure, "embedding", "t-SNE projection of the images of each class")
 
 
-def _draw_class(axes: Axes, points: Floats, name: str, place: int) -> None:
-    colour, marker = _PALETTE[place % len(_PALETTE)], _MARKERS[place % len(_MARKERS)]
+def _draw_class(axes: Axes, points: Floats, name: str, index: int) -> None:
+    colour = _PALETTE[index % len(_PALETTE)]
     axes.plot(
         points[:, 0],
         points[:, 1],
-        marker,
+        _MARKERS[index % len(_MARKERS)],
         color=colour,
         markersize=3.6,
         markeredgewidth=0,
         alpha=0.8,
     )
     if len(points):
-        # The member nearest to the median: the median itself may lie between two halves of a class.
+        # The point nearest to the median: the median itself may lie between two halves of a class.
         centre = points[np.argmin(np.linalg.norm(points - np.median(points, axis=0), axis=1))]
         box = {
             "boxstyle": "round,pad=0.22",
@@ -306,14 +317,14 @@ def _draw_class(axes: Axes, points: Floats, name: str, place: int) -> None:
 
 
 def project(vectors: Floats, seed: int) -> Floats:
-    """Return a place in the plane for each vector, (n, 2), by t-SNE: near stays near, far means little.
+    """Return a t-SNE projection of vectors, (n, 2): near stays near, far means little.
 
     Parameters
     ----------
     vectors
         (n, d) with d at least 2.
     seed
-        Draws where the search begins.
+        Draws the starting points.
     """
     if len(vectors) < 10:  # too few to have neighbourhoods
         return vectors[:, :2]
@@ -326,11 +337,10 @@ def project(vectors: Floats, seed: int) -> Floats:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw in the look of a report; settings of matplotlib are as before afterwards."""
-    with mpl.rc_context(_LOOK), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing"
-        )  # the browser draws the words, with fonts of its own
+    """Draw in the style of a report; restore the settings of matplotlib afterwards."""
+    with mpl.rc_context(_RC_PARAMS), warnings.catch_warnings():
+        # The browser draws the text with its fonts, so glyphs may be missing here.
+        warnings.filterwarnings("ignore", "Glyph .* missing")
         yield
 
 
@@ -342,9 +352,9 @@ def inline(figure: Figure, name: str, description: str) -> str:
     figure
         Drawn inside `drawing`.
     name
-        Of this picture alone on its page.
+        Prefix of all ids; no other chart of the page may have it.
     description
-        What it shows, for those who cannot see it.
+        What it shows, for screen readers.
     """
     buffer = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -359,5 +369,5 @@ def inline(figure: Figure, name: str, description: str) -> str:
 
 
 def short(name: str) -> str:
-    """Return a class name as it stands in a picture."""
+    """Return a class name for a chart; a long one is cut."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -1,7 +1,7 @@
-"""The groups that were asked about, as pictures with their answers.
+"""The groups of questions, as pictures with their answers.
 
-Not all fit on a page. Shown are the first group of every class, the most mixed ones, and then the largest, so that
-both discoveries and mistakes are seen.
+Not all fit on a page. You see the first group of each class, the most mixed ones and the largest,
+so that both discoveries and mistakes are visible.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ from csim.records import (
 
 _MOST_MEMBERS = 23  # shown of one group
 _MOST_BYTES = 3_500  # of a lossless thumbnail: 32×32 pixels in colour never take more
-SMALL, LARGE = 64, 160  # pixels of the longer side: twice what the page shows, for fine screens
+SMALL = 64  # pixels of the longer side: twice what the page shows, for fine screens
+LARGE = 160  # pixels of the longer side of the image that a person saw
 _LONGEST_ID = 100  # characters: an id may be a path of thousands
-_FEW = 32  # pixels a side
-GONE = '<span class="gone">picture not kept</span>'
+_PIXELATED_SIDE = 32  # pixels: smaller images are drawn as squares
+_NO_ANSWER = "not answered"
+_GONE = '<span class="gone">picture not kept</span>'
 
 
 def gallery(events: Sequence[Event], truth: Truth | None, most: int = 24) -> str:
-    """Return the most telling groups as HTML, in the order in which they were asked about.
+    """Return the most informative groups as HTML, oldest question first.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def gallery(events: Sequence[Event], truth: Truth | None, most: int = 24) -> str
     truth
         The true class of each image, to mark strangers in a group; None if it is not known.
     most
-        How many groups to show at most.
+        How many groups to show, at most. Higher shows more.
     """
     outcomes = answers(events)
     chosen = telling(events, truth, most)
@@ -57,29 +59,29 @@ def gallery(events: Sequence[Event], truth: Truth | None, most: int = 24) -> str
 
 
 def groups(cards: Sequence[Card]) -> str:
-    """Return several groups side by side."""
-    bodies = "".join(card(own) for own in cards)
+    """Return several groups side by side, as HTML."""
+    bodies = "".join(card(group) for group in cards)
     return f'<div class="groups">{bodies}</div>' if cards else "<p>No question was asked.</p>"
 
 
 def answers(events: Sequence[Event]) -> dict[QuestionId, str]:
-    """Return what became of every question, in words: the class it was given, or why it has none."""
+    """Return the outcome of every question as text: its class, or the reason why it has none."""
     labels = named(final(events, within=None), class_names(events))
-    told: dict[QuestionId, str] = {}
+    found: dict[QuestionId, str] = {}
     for event in events:
         if isinstance(event, Asked):
             name = labels.get(event.question.representative.id)
-            told[event.question.id] = "not answered" if name is None else name
+            found[event.question.id] = _NO_ANSWER if name is None else name
     for event in events:
         if isinstance(event, Divided):
-            told[event.question_id] = f"split into {len(event.into)}"
-        elif isinstance(event, Expired | Skipped) and told.get(event.question_id) == "not answered":
-            told[event.question_id] = "skipped" if isinstance(event, Skipped) else "expired"
-    return told
+            found[event.question_id] = f"split into {len(event.into)}"
+        elif isinstance(event, Expired | Skipped) and found.get(event.question_id) == _NO_ANSWER:
+            found[event.question_id] = "skipped" if isinstance(event, Skipped) else "expired"
+    return found
 
 
 def telling(events: Sequence[Event], truth: Truth | None, most: int) -> list[Question]:
-    """Return the questions worth showing, in order of asking."""
+    """Return the most informative questions, oldest first."""
     questions = [event.question for event in events if isinstance(event, Asked)]
     outcomes = answers(events)
     several = [question for question in questions if len(question.members) > 1]
@@ -92,38 +94,40 @@ def telling(events: Sequence[Event], truth: Truth | None, most: int) -> list[Que
 
 
 def strangers(question: Question, truth: Truth | None) -> Counter[str]:
-    """Return how many members of a group are of another class than its representative, by their true class."""
+    """Return how many members of a group have another class than its representative, by class."""
     return Counter(_odd(question, truth).values())
 
 
 def _odd(question: Question, truth: Truth | None) -> Mapping[ItemId, str]:
-    """Return the true class of each member that is not of its representative's."""
+    """Return the true class of each stranger in a group."""
     if truth is None:
         return {}
-    own = truth[question.representative.id]
-    return {item.id: truth[item.id] for item in question.members if truth[item.id] != own}
+    expected = truth[question.representative.id]
+    return {item.id: truth[item.id] for item in question.members if truth[item.id] != expected}
 
 
 @dataclass(frozen=True)
 class Card:
-    """A group as it is shown.
+    """Describe a group for the page.
 
     Parameters
     ----------
-    question_id, position
-        What was asked, and when.
+    question_id
+        The question.
+    position
+        When it was asked.
     outcome
-        What became of the question, in words.
+        The answer, or the reason why there is none, as text.
     representative
-        The image that the labeller saw; None if its picture is no longer kept.
+        The image that the person saw; None if its picture is no longer kept.
     others
-        More of its images, to be shown.
+        More images of the group, to show.
     size
         How many images the group has.
     odd
-        The true class of each image that is not of the representative's; None if the truth is not known.
+        The true class of each stranger; None if the truth is not known.
     note
-        What else there is to say, as text.
+        Another line of text.
     """
 
     question_id: QuestionId
@@ -138,14 +142,16 @@ class Card:
 
 def card(group: Card) -> str:
     """Return a group as HTML."""
-    odd, size = group.odd or {}, group.size
+    odd = group.odd or {}
+    size = group.size
     shown = "".join(thumbnail(item, odd.get(item.id)) for item in group.others)
     more = size - len(group.others) - 1
     face = group.representative
-    large = GONE if face is None else thumbnail(face, role="shown to the labeller", side=LARGE)
+    large = _GONE if face is None else thumbnail(face, role="shown to the person", side=LARGE)
     return (
         f'<article class="group{" mixed" if odd else ""}"><div class="asked">{large}'
-        f"<div><h3>{escape(group.outcome)}</h3><p>question {group.question_id}, image {group.position:,}</p>"
+        f"<div><h3>{escape(group.outcome)}</h3>"
+        f"<p>question {group.question_id}, image {group.position:,}</p>"
         f"<p>{size:,} image{'s' * (size > 1)}{_purity(group)}</p>{_note(group.note)}</div></div>"
         f'<div class="members">{shown}{_more(more)}</div></article>'
     )
@@ -154,7 +160,7 @@ def card(group: Card) -> str:
 def _card(question: Question, outcome: str, truth: Truth | None) -> Card:
     odd = _odd(question, truth)
     others = [item for item in question.members if item.id != question.representative.id]
-    # Strangers come first, so that none hides among those not shown.
+    # Strangers come first, so that all of them are shown.
     others.sort(key=lambda item: item.id not in odd)
     return Card(
         question.id,
@@ -178,8 +184,8 @@ def _purity(group: Card) -> str:
     return f', purity {share:.0%}</p><p class="wrong">wrong: {listed}'
 
 
-def _note(words: str) -> str:
-    return f"<p>{escape(words)}</p>" if words else ""
+def _note(text: str) -> str:
+    return f"<p>{escape(text)}</p>" if text else ""
 
 
 def _more(count: int) -> str:
@@ -187,33 +193,32 @@ def _more(count: int) -> str:
 
 
 def thumbnail(item: Item, stranger: str | None = None, *, role: str = "", side: int = SMALL) -> str:
-    """Return an image as an `<img>` that holds its own pixels.
+    """Return an image as an `<img>` element that holds its pixels.
 
     Parameters
     ----------
     item
         The image.
     stranger
-        Its true class, if that is not the one of its group: it is then marked.
+        Its true class, if its group has another: the image is then marked.
     role
-        What the image is there for, for those who cannot see it.
+        What the image shows, for screen readers.
     side
-        Pixels of the longer side, at most. Raising it shows finer detail and makes the page larger.
+        Pixels of the longer side, at most. Higher shows finer detail and makes the page larger.
     """
-    words = ", ".join(
-        filter(
-            None,
-            [f"image {brief(item.id)}", role, f"truly {stranger}" if stranger is not None else ""],
-        )
-    )
-    # Few pixels stay squares; a photograph is made smooth.
-    looks = ["stranger"] * (stranger is not None) + ["pixels"] * (max(item.image.shape[:2]) <= _FEW)
-    mark = f' class="{" ".join(looks)}"' if looks else ""
-    return f'<img{mark} src="{_address(item.image, side)}" alt="{escape(words)}" title="{escape(words)}">'
+    parts = [f"image {brief(item.id)}", role, "" if stranger is None else f"truly {stranger}"]
+    text = escape(", ".join(filter(None, parts)))
+    styles = []
+    if stranger is not None:
+        styles.append("stranger")
+    if max(item.image.shape[:2]) <= _PIXELATED_SIDE:  # larger images are smoothed
+        styles.append("pixels")
+    mark = f' class="{" ".join(styles)}"' if styles else ""
+    return f'<img{mark} src="{_address(item.image, side)}" alt="{text}" title="{text}">'
 
 
 def brief(item_id: ItemId) -> str:
-    """Return an id as it is shown: of a very long one, the end, which tells more than the beginning.
+    """Return an id for the page; of a very long one only the end, which says most.
 
     >>> brief("camera 3/0001.png"), len(brief("deep/" * 1000))
     ('camera 3/0001.png', 100)
@@ -224,9 +229,11 @@ def brief(item_id: ItemId) -> str:
 def _address(image: Images, side: int) -> str:
     picture = Image.fromarray(np.ascontiguousarray(image))
     picture.thumbnail((side, side))
-    kind, file = "png", _encoded(picture, "PNG")
+    kind = "png"
+    file = _encoded(picture, "PNG")
     if len(file) > _MOST_BYTES:  # a photograph: as JPEG it looks the same and takes a fifth
-        kind, file = "jpeg", _encoded(picture, "JPEG")
+        kind = "jpeg"
+        file = _encoded(picture, "JPEG")
     return f"data:image/{kind};base64,{base64.b64encode(file).decode()}"
 
 

@@ -1,7 +1,8 @@
-"""The report of a log: what a stream whose events are all at hand came to.
+"""The report of an event log.
 
-`render` puts the sections in order; each is a function from plain values to HTML. Where the truth is not known, all
-that would need it is left out. A stream folder has a report of its own, `folder_page.py`, in the same frame.
+`render` puts the sections in order. Each is a function from plain values to HTML. Without the
+truth, everything that needs it is left out. `folder/page.py` makes the report of a stream folder,
+in the same frame.
 """
 
 from __future__ import annotations
@@ -23,14 +24,22 @@ from csim.metrics.figures import (
 from csim.metrics.labels import at_arrival, class_names, final, named
 from csim.records import Asked, Event, Item, Labelled, Retrained
 from csim.report.charts import MOST_LANES, Lane, Panel, embedding_chart, labels_chart, stream_chart
-from csim.report.frame import Figure, captioned, listed, making, percent, table, whole
+from csim.report.frame import (
+    Figure,
+    assemble,
+    captioned,
+    figure_table,
+    origin_table,
+    percent,
+    table,
+)
 from csim.report.gallery import gallery, thumbnail
 from csim.settings import Settings
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """The same images as seen by several models, and what they truly are."""
+    """Hold projections of the same images by several models, and the class of each image."""
 
     panels: Sequence[Panel]
     names: Sequence[str]
@@ -38,22 +47,24 @@ class Embedding:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """What a report tells.
+    """Hold all that a report shows.
 
     Parameters
     ----------
-    title, lead
-        The headline and the sentence below it.
+    title
+        The headline.
+    lead
+        The sentence below it.
     events
         The log of the stream.
     settings
-        The method; what differs from the defaults is listed.
+        The settings of the stream; those that are not the defaults are listed.
     truth
         The true class of each image in order of arrival; None if it is not known.
     embedding
-        Pictures of vectors; None leaves them out.
+        Projections of vectors; None leaves them out.
     origin
-        How the report came about, row by row: command, versions, seconds.
+        How the report was made, a table row per entry: command, versions, seconds.
     """
 
     title: str
@@ -66,109 +77,154 @@ class ReportContent:
 
 
 def render(content: ReportContent) -> str:
-    """Return the whole page."""
-    events, truth = content.events, content.truth
+    """Return the page as HTML."""
+    events = content.events
+    truth = content.truth
     rows = figures(events, truth)
     sections = {
-        "Over the stream": _stream(events, truth),
-        "What it cost": _cost(events),
-        "The new classes": _new_classes(events, truth),
+        "Along the stream": _stream(events, truth),
+        "Labelling cost": _cost(events),
+        "New classes": _new_classes(events, truth),
         "Groups and their answers": _groups(events, truth),
-        "What the network sees": _embedding(content.embedding),
-        "Every figure": listed(rows),
-        "How this was made": making(content.settings, content.origin),
+        "Embedding": _embedding(content.embedding),
+        "All figures": figure_table(rows),
+        "How this report was made": origin_table(content.settings, content.origin),
     }
-    return whole(content.title, content.lead, rows, sections)
+    return assemble(content.title, content.lead, rows, sections)
 
 
 def figures(events: Sequence[Event], truth: Truth | None) -> list[Figure]:
-    """Return every figure that can be had: what the log tells alone, and what it tells beside the truth."""
-    images, asked, spent = (
-        len(at_arrival(events)),
-        len(questions(events)),
-        len(labels_spent(events)),
-    )
-    told = sum(isinstance(event, Labelled) for event in events)
+    """Return all figures; those that need the truth only if it is known."""
+    images = len(at_arrival(events))
+    spent = len(labels_spent(events))
+    labelled = sum(isinstance(event, Labelled) for event in events)
     cost = [
-        Figure("images", f"{images:,}", "The length of the stream, the labelled images at its start not counted."),
-        Figure("questions", f"{asked:,}", "How often the labeller was asked; each answer names a whole group."),
-        Figure("labels spent", percent(100 * spent / max(images, 1)),
-               "All that the labeller told per hundred images: names, splits, corrections.",
-               "of the images were named by the labeller"),
-        Figure("images per answer", f"{told / max(spent, 1):.1f}", "Images that got their class from one answer.",
-               "images named by one answer"),
-    ]  # fmt: skip
-    if truth is None:
-        return [
-            *cost,
-            Figure(
-                "classes",
-                str(_known(events)),
-                "Classes that the last model can give.",
-                "classes known",
-            ),
-        ]
-    return [*_quality(events, truth), *cost]
+        Figure(
+            "images",
+            f"{images:,}",
+            "Images of the stream. The labelled images at its start are not counted.",
+        ),
+        Figure(
+            "questions",
+            f"{len(questions(events)):,}",
+            "How many questions csim asked. One answer labels a group of images.",
+        ),
+        Figure(
+            "labels spent",
+            percent(100 * spent / max(images, 1)),
+            "Everything that the person told per hundred images: names, splits and corrections.",
+            "of the images were labelled by the person",
+        ),
+        Figure(
+            "images per answer",
+            f"{labelled / max(spent, 1):.1f}",
+            "Images that got their class from one answer.",
+            "images labelled by one answer",
+        ),
+    ]
+    if truth is not None:
+        return [*_quality(events, truth), *cost]
+    known = str(_known(events))
+    return [
+        *cost,
+        Figure("classes", known, "Classes that the last model can give.", "classes known"),
+    ]
 
 
 def _quality(events: Sequence[Event], truth: Truth) -> list[Figure]:
-    s = summarise(events, truth)
-    new = milestones(events, truth)
-    found, learned = sum(m.asked is not None for m in new), sum(m.learned is not None for m in new)
+    summary = summarise(events, truth)
     return [
-        Figure("accuracy", percent(s.accuracy),
-               "Images whose label is right at the end; the ones that the labeller saw count too.",
-               "of all labels are right at the end"),
-        Figure("accuracy at arrival", percent(s.accuracy_at_arrival),
-               "Images given the right class at once; one put aside as unknown counts as wrong here."),
-        Figure("new classes found", f"{found} of {len(new)}", "New classes that the labeller was asked about.",
-               "new classes found"),
-        Figure("new classes learned", f"{learned} of {len(new)}", "New classes that the last model gives by itself."),
-        Figure("M_new", percent(s.m_new),
-               "Missed: images of a class not yet learned that end with a class that was. Lower is better."),
-        Figure("F_new", percent(s.f_new),
-               "False alarms: images of a learned class that end with one not learned by then. Lower is better."),
-        Figure("known put aside", percent(s.rejected_known),
-               "Images of learned classes put aside at arrival. With the quantile threshold the setting keep promises "
-               "1 - keep at most, about."),
-        Figure("purity", percent(s.purity), "Grouped images that are of the same class as the one the labeller saw.",
-               "of grouped images belong together"),
-    ]  # fmt: skip
+        Figure(
+            "accuracy",
+            percent(summary.accuracy),
+            "Images whose label is right at the end. The images that the person saw count too.",
+            "of all labels are right at the end",
+        ),
+        Figure(
+            "accuracy at arrival",
+            percent(summary.accuracy_at_arrival),
+            "Images that got the right class at arrival. A rejected image counts as wrong here.",
+        ),
+        *_discoveries(events, truth),
+        Figure(
+            "M_new",
+            percent(summary.m_new),
+            "Missed: images of a class not learned by then that end with a learned class. "
+            "Lower is better.",
+        ),
+        Figure(
+            "F_new",
+            percent(summary.f_new),
+            "False alarms: images of a learned class that end with a class not learned by then. "
+            "Lower is better.",
+        ),
+        Figure(
+            "known rejected",
+            percent(summary.rejected_known),
+            "Images of learned classes that were rejected at arrival. With the quantile threshold, "
+            "the setting keep promises about 1 - keep at most.",
+        ),
+        Figure(
+            "purity",
+            percent(summary.purity),
+            "Grouped images that have the same class as the image that the person saw.",
+            "of grouped images belong together",
+        ),
+    ]
+
+
+def _discoveries(events: Sequence[Event], truth: Truth) -> list[Figure]:
+    new = milestones(events, truth)
+    found = sum(milestone.asked is not None for milestone in new)
+    learned = sum(milestone.learned is not None for milestone in new)
+    return [
+        Figure(
+            "new classes found",
+            f"{found} of {len(new)}",
+            "New classes that csim asked about.",
+            "new classes found",
+        ),
+        Figure(
+            "new classes learned",
+            f"{learned} of {len(new)}",
+            "New classes that the last model can give.",
+        ),
+    ]
 
 
 def _stream(events: Sequence[Event], truth: Truth | None) -> str:
-    ways, images = lanes(events, truth), len(at_arrival(events))
+    drawn = lanes(events, truth)
+    images = len(at_arrival(events))
     if truth is None:
-        return (
-            captioned(stream_chart({}, ways, images), "When each new class was found and learned.")
-            if ways
-            else ""
-        )
+        text = "When csim found and learned each new class."
+        return captioned(stream_chart({}, drawn, images), text) if drawn else ""
     names = class_names(events)
     window = int(np.clip(round(images / 15, -1), 20, 1000))
-    known = set(truth.values()) - {lane.name for lane in ways}
+    known = set(truth.values()) - {lane.name for lane in drawn}
     fixed = {item_id: name if name in known else None for item_id, name in truth.items()}
     curves = {
         "label at the end": accuracy_curve(named(final(events), names), truth, window),
         "label at arrival": accuracy_curve(named(at_arrival(events), names), truth, window),
-        f"the most that a model of the first {len(known)} classes can reach": accuracy_curve(
-            fixed, truth, window
-        ),
+        f"best possible with the first {len(known)} classes": accuracy_curve(fixed, truth, window),
     }
-    words = (
-        f"Accuracy over the last {window} images. What fits no class at arrival is put aside, which counts as wrong "
-        "there. Labels change when a question is answered, and when a later model looks at recent images once more. "
-        "Dotted uprights: a class appears; green uprights: the model has learned one."
+    text = (
+        f"Accuracy over the last {window} images. An image that was rejected at arrival counts as "
+        "wrong there. Labels change when a person answers a question, and when a later model "
+        "decides recent images again. Dotted lines mark where a class appears. Green lines mark "
+        "where the model learned one."
     )
-    if len(ways) > MOST_LANES:
-        words += f" Of {len(ways)} new classes the first {MOST_LANES} are drawn."
-    return captioned(stream_chart(curves, ways, images), words)
+    if len(drawn) > MOST_LANES:
+        text += f" The first {MOST_LANES} of {len(drawn)} new classes are drawn."
+    return captioned(stream_chart(curves, drawn, images), text)
 
 
 def lanes(events: Sequence[Event], truth: Truth | None) -> list[Lane]:
-    """Return the way of each new class; without the truth, a class is new if it was not in the first model."""
+    """Return a lane per new class; without the truth, one that the first model lacks is new."""
     if truth is not None:
-        return [Lane(m.name, m.appeared, m.asked, m.learned) for m in milestones(events, truth)]
+        return [
+            Lane(milestone.name, milestone.appeared, milestone.asked, milestone.learned)
+            for milestone in milestones(events, truth)
+        ]
     names = class_names(events)
     asked_at = {event.question.id: event.position for event in events if isinstance(event, Asked)}
     asked: dict[str, int] = {}
@@ -187,20 +243,26 @@ def lanes(events: Sequence[Event], truth: Truth | None) -> list[Lane]:
 def _cost(events: Sequence[Event]) -> str:
     named_at = [event.position for event in events if isinstance(event, Labelled)]
     chart = labels_chart(labels_spent(events), named_at, len(at_arrival(events)))
-    words = "Each question shows one image of a group, and its answer names them all: the gap is labelling saved."
-    return captioned(chart, words)
+    text = (
+        "A question shows one image of a group, and its answer labels the whole group. The gap "
+        "between the lines is the labelling that you save."
+    )
+    return captioned(chart, text)
 
 
 def _new_classes(events: Sequence[Event], truth: Truth | None) -> str:
-    ways = lanes(events, truth)
-    if not ways:
+    drawn = lanes(events, truth)
+    if not drawn:
         return ""
     faces = _faces(events, truth)
     if truth is None:
         head: tuple[str, ...] = ("class", "first question", "learned")
-        rows = [(_class(w.name, faces), _moment(w.asked, []), _moment(w.learned, [])) for w in ways]
+        rows = [
+            (_class(lane.name, faces), _moment(lane.asked, []), _moment(lane.learned, []))
+            for lane in drawn
+        ]
         return table(head, rows, is_html=True)
-    arrivals: dict[str, list[int]] = {way.name: [] for way in ways}
+    arrivals: dict[str, list[int]] = {lane.name: [] for lane in drawn}
     hits = dict.fromkeys(arrivals, 0)
     labels = named(final(events), class_names(events))
     for position, (item_id, name) in enumerate(truth.items(), start=1):
@@ -209,21 +271,28 @@ def _new_classes(events: Sequence[Event], truth: Truth | None) -> str:
             hits[name] += labels.get(item_id) == name
     full = [
         (
-            _class(way.name, faces),
-            _moment(way.appeared, []),
-            _moment(way.asked, arrivals[way.name]),
-            _moment(way.learned, arrivals[way.name]),
-            f"{100 * hits[way.name] / len(arrivals[way.name]):.0f}\u00a0%<small>of {len(arrivals[way.name]):,}</small>",
+            _class(lane.name, faces),
+            _moment(lane.appeared, []),
+            _moment(lane.asked, arrivals[lane.name]),
+            _moment(lane.learned, arrivals[lane.name]),
+            _share(hits[lane.name], len(arrivals[lane.name])),
         )
-        for way in ways
+        for lane in drawn
     ]
-    words = "Moments are images of the stream; below each, how many images of the class itself had passed by then."
+    text = (
+        "Numbers are positions in the stream. Below each you see how many images of the class had "
+        "arrived by then."
+    )
     head = ("class", "appeared", "first question", "learned", "right at the end")
-    return f"<p>{words}</p>{table(head, full, is_html=True)}"
+    return f"<p>{text}</p>{table(head, full, is_html=True)}"
+
+
+def _share(hits: int, images: int) -> str:
+    return f"{100 * hits / images:.0f}\u00a0%<small>of {images:,}</small>"
 
 
 def _faces(events: Sequence[Event], truth: Truth | None) -> dict[str, Item]:
-    """Return the first image of each class that the labeller saw."""
+    """Return the first image of each class that the person saw."""
     names = class_names(events)
     seen = {
         event.question.id: event.question.representative
@@ -252,26 +321,26 @@ def _moment(position: int | None, arrivals: Sequence[int]) -> str:
 
 def _groups(events: Sequence[Event], truth: Truth | None) -> str:
     sizes = [len(event.question.members) for event in events if isinstance(event, Asked)]
-    alone = sizes.count(1)
-    words = (
-        f"{len(sizes):,} questions were asked, {alone:,} of them about an image that stood alone. Shown are the first "
-        "group of each class, the most mixed ones and the largest. The large image is the one the labeller saw; the "
-        "answer was given to all."
+    text = (
+        f"csim asked {len(sizes):,} questions, {sizes.count(1):,} of them about a single image. "
+        "You see the first group of each class, the most mixed and the largest groups. The person "
+        "saw the large image; csim gave the answer to the whole group."
     )
     if truth is not None:
-        words += " An orange frame marks an image that is truly of another class."
-    return f"<p>{words}</p>{gallery(events, truth)}"
+        text += " An orange frame marks an image whose true class is another one."
+    return f"<p>{text}</p>{gallery(events, truth)}"
 
 
 def _embedding(embedding: Embedding | None) -> str:
     if embedding is None:
         return ""
-    words = (
-        f"The same {len(embedding.names):,} images of the stream, each where the network puts it, laid flat by t-SNE. "
-        "Colour and marker give the true class. Near means alike; how far apart two groups lie means little. The "
-        "last model has learned from some of these images."
+    text = (
+        f"t-SNE projections of the same {len(embedding.names):,} images of the stream. Colour and "
+        "marker show the true class. Points that are close together are similar images. The "
+        "distance between two groups means little. The last model was trained on some of these "
+        "images."
     )
-    return captioned(embedding_chart(embedding.panels, embedding.names), words)
+    return captioned(embedding_chart(embedding.panels, embedding.names), text)
 
 
 def _known(events: Sequence[Event]) -> int:

@@ -1,6 +1,7 @@
-"""Pictures of a stream of any length: what came of its images, part by part of equal length.
+"""Charts of a stream of any length, which is cut into parts of equal length.
 
-They draw sums over at most a few hundred parts, so that a million images make no larger a picture than a thousand.
+They draw sums over at most a few hundred parts, so that a million images make a chart as small as
+a thousand do.
 """
 
 from __future__ import annotations
@@ -21,29 +22,31 @@ from csim.report.charts import (
     ORANGE,
     STYLES,
     WIDTH,
-    count,
+    count_axis,
     drawing,
     inline,
-    measure,
     short,
+    stream_axis,
 )
 
-_POINTS = 400  # of a curve
+_CURVE_POINTS = 400
 
 
 @dataclass(frozen=True)
 class Course:
-    """A class over the stream.
+    """Hold a class's images along the stream.
 
     Parameters
     ----------
     name
-        The class.
+        The class name.
     counts
         How many images of each part of the stream have it today, (parts,).
-    asked, learned
-        The image at which it was first asked about, and the one from which the model gives it; None if not yet. A
-        class that was known from the start was learned at 0.
+    asked
+        The position of the first question about it; None if there was none.
+    learned
+        The position from which a model can give it; None if none can yet. It is 0 for a class that
+        was known from the start.
     """
 
     name: str
@@ -53,14 +56,14 @@ class Course:
 
 
 def classes_chart(courses: Sequence[Course], images: int) -> str:
-    """Draw a row for each class: how many images had it along the stream, and when it was asked about and learned.
+    """Draw a row per class: its images along the stream, its first question, when it was learned.
 
     Parameters
     ----------
     courses
         The classes in order, all with the same parts; the first 40 are drawn.
     images
-        The length of the stream, at least 1.
+        The length of the stream, at least 1. Higher makes the axis longer.
     """
     courses = courses[:MOST_LANES]
     with drawing():
@@ -79,11 +82,18 @@ def classes_chart(courses: Sequence[Course], images: int) -> str:
         ):
             at = [(moment, row) for row, moment in enumerate(moments) if moment is not None]
             if at:
-                axes.plot(*zip(*at, strict=True), marker, color=INK, markerfacecolor=face, markersize=4.5, label=label,
-                          clip_on=False)  # fmt: skip
+                axes.plot(
+                    *zip(*at, strict=True),
+                    marker,
+                    color=INK,
+                    markerfacecolor=face,
+                    markersize=4.5,
+                    label=label,
+                    clip_on=False,
+                )
         axes.set_yticks(range(len(courses)), [short(course.name) for course in courses])
         axes.set_ylim(len(courses) - 0.4, -1.0)
-        measure(axes, images)
+        stream_axis(axes, images)
         axes.grid(visible=False, axis="y")
         axes.spines["left"].set_visible(False)
         if axes.get_legend_handles_labels()[0]:
@@ -91,12 +101,12 @@ def classes_chart(courses: Sequence[Course], images: int) -> str:
         return inline(
             figure,
             "classes",
-            "How many images of each class came along the stream, and when it was learned",
+            "How many images of each class arrived along the stream, and when it was learned",
         )
 
 
 def _draw_course(axes: Axes, course: Course, row: int, images: int) -> None:
-    """Fill a row as high as there are images, grey up to where the class was learned, green from there."""
+    """Fill a row as high as there are images: grey, then green once the class was learned."""
     edges = np.linspace(0, images, len(course.counts) + 1)
     heights = 0.82 * course.counts / max(int(course.counts.max(initial=0)), 1)
     learned = images if course.learned is None else course.learned
@@ -121,19 +131,24 @@ def cost_chart(
     waiting: Floats,
     images: int,
 ) -> str:
-    """Draw what was asked and told against the budget and, below, how many images had no class.
+    """Draw questions and labels against the budget and, below, the share of images without a class.
 
     Parameters
     ----------
-    asked, spent
-        The position of every question, and of everything that was told, in order.
+    asked
+        The position of every question, in order.
+    spent
+        The position of every label that a person gave, in order.
     budget
-        Questions allowed per image; 1 or more sets no limit and is not drawn.
-    rejected, waiting
-        The percentage of each part of the stream that had no class at arrival, and that has none today, (parts,); not
-        drawn if there is none at all.
+        Questions allowed per image. Higher makes the line steeper; from 1 on there is no limit and
+        no line.
+    rejected
+        The percentage of each part of the stream that was rejected at arrival, (parts,).
+    waiting
+        The percentage of each part of the stream that has no class today, (parts,). The lower chart
+        is left out if both are 0 everywhere.
     images
-        The length of the stream, at least 1.
+        The length of the stream, at least 1. Higher makes the axis longer.
     """
     with drawing():
         heights = [2.5, 1.5] if rejected.any() or waiting.any() else [2.5]
@@ -141,31 +156,7 @@ def cost_chart(
         top, *below = figure.subplots(
             len(heights), sharex=True, squeeze=False, height_ratios=heights
         )[:, 0]
-        if budget < 1:
-            top.plot(
-                [0, images],
-                [0, budget * images],
-                ":",
-                color=GREY,
-                label="questions that the budget allows",
-            )
-        for positions, label, (colour, style) in (
-            (asked, "questions asked", STYLES[1]),
-            (spent, "labels spent", STYLES[0]),
-        ):
-            places = np.unique(np.linspace(0, images, _POINTS).astype(int))
-            counts = np.searchsorted(positions, places, side="right")
-            top.plot(
-                places,
-                counts,
-                style,
-                color=colour,
-                linewidth=1.6,
-                drawstyle="steps-post",
-                label=label,
-            )
-        top.set_ylim(0, max(len(asked), len(spent), budget * images if budget < 1 else 0, 1) * 1.05)
-        count(top)
+        _draw_totals(top, asked, spent, budget, images)
         for axes in below:
             _draw_shares(axes, rejected, waiting, images)
         for axes in (top, *below):
@@ -176,16 +167,46 @@ def cost_chart(
                 borderaxespad=0.2,
                 handlelength=2.2,
             )
-        measure(figure.axes[-1], images)
+        stream_axis(figure.axes[-1], images)
         return inline(
             figure, "cost", "Questions and labels against the budget, and images without a class"
         )
 
 
+def _draw_totals(
+    axes: Axes, asked: Sequence[int], spent: Sequence[int], budget: float, images: int
+) -> None:
+    if budget < 1:
+        axes.plot(
+            [0, images],
+            [0, budget * images],
+            ":",
+            color=GREY,
+            label="questions that the budget allows",
+        )
+    for positions, label, (colour, style) in (
+        (asked, "questions asked", STYLES[1]),
+        (spent, "labels spent", STYLES[0]),
+    ):
+        places = np.unique(np.linspace(0, images, _CURVE_POINTS).astype(int))
+        counts = np.searchsorted(positions, places, side="right")
+        axes.plot(
+            places,
+            counts,
+            style,
+            color=colour,
+            linewidth=1.6,
+            drawstyle="steps-post",
+            label=label,
+        )
+    axes.set_ylim(0, max(len(asked), len(spent), budget * images if budget < 1 else 0, 1) * 1.05)
+    count_axis(axes)
+
+
 def _draw_shares(axes: Axes, rejected: Floats, waiting: Floats, images: int) -> None:
     edges = np.linspace(0, images, len(rejected) + 1)
     axes.stairs(
-        rejected, edges, baseline=None, color=ORANGE, linewidth=1.4, label="put aside at arrival"
+        rejected, edges, baseline=None, color=ORANGE, linewidth=1.4, label="rejected at arrival"
     )
     axes.stairs(waiting, edges, color=GREY, alpha=0.6, fill=True, label="without a class today")
     axes.set_ylim(0, max(5.0, 1.1 * max(rejected.max(initial=0), waiting.max(initial=0))))

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from digit_folder import arrivals, rows
 
-from csim.bench.durability import crowd, killing, pace
+from csim.bench.durability import crowd, pace
 from csim.bench.durability.material import KNOWN, make_stream, noisy_digits
+from csim.folder.audit import differing_tables
 from csim.folder.stream import Stream
 from csim.settings import Settings
 
@@ -35,10 +36,10 @@ def test_a_comparison_sees_any_difference(tmp_path):
     for folder in ("a", "b"):
         with Stream(tmp_path / folder, trains=False) as stream:
             stream.take(arrivals(60))
-    assert killing.compare(tmp_path / "a", tmp_path / "b") == set()
+    assert differing_tables(tmp_path / "a", tmp_path / "b") == set()
     with Stream(tmp_path / "b", trains=False) as stream:
         stream.take(arrivals(61)[60:])
-    assert killing.compare(tmp_path / "a", tmp_path / "b") == {"items"}
+    assert differing_tables(tmp_path / "a", tmp_path / "b") == {"items"}
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_with_the_truth_the_page_says_how_right_the_labels_are(tmp_path, table):
     done = run(small_folder(), "--out", out, "--truth", table)
     assert done.exit_code == 0, done.output
     words = Page(out.read_text()).words
-    assert "How right it is" in words
+    assert "Accuracy" in words
     assert any(f"--truth {table}" in text for text in words)
 
 
@@ -76,7 +76,7 @@ def test_a_truth_that_cannot_be_taken_leaves_no_page(tmp_path):
     bad.write_text("item,name\n")
     done = run(small_folder(), "--out", tmp_path / "r.html", "--truth", bad)
     assert done.exit_code == 2
-    assert "there is no class" in done.stderr
+    assert "class is missing" in done.stderr
     assert os.listdir(tmp_path) == ["bad.csv"]
 
 

@@ -1,4 +1,4 @@
-"""A real stream folder whose ids and class names are as awkward as they may be, with pictures of several formats."""
+"""A real stream folder with awkward ids and class names, and pictures of several formats."""
 
 import functools
 import io
@@ -42,14 +42,17 @@ NAMES = dict(
 )
 
 IDS = (
-    "../../etc/passwd", "/abs/x.png", "a/b.png", "a_b.png", "a_b", "a\nb", 'x\r\ny,"q"', "CON", "nul.png",
-    ".hidden.png", "caf\u00e9", "cafe\u0301", "\U0001f4a5\u202egpj.exe", "x" * 400, "鷺" * 200, "=cmd|' /C calc'!A0",
-    "@sum", "-1", "17", "17.png", "17.JPG", "..", ".", " ", "trailing. ", "a\\b", "\u2028line", "50%",
+    "../../etc/passwd", "/abs/x.png", "a/b.png", "a_b.png", "a_b", "a\nb", 'x\r\ny,"q"', "CON",
+    "nul.png", ".hidden.png", "caf\u00e9", "cafe\u0301", "\U0001f4a5\u202egpj.exe", "x" * 400,
+    "鷺" * 200, "=cmd|' /C calc'!A0", "@sum", "-1", "17", "17.png", "17.JPG", "..", ".", " ",
+    "trailing. ", "a\\b", "\u2028line", "50%",
     "~1", "a_b~5.png",
 )  # fmt: skip
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
-_KNOWN, _FIRST, _TAKEN = 90, 150, 230  # images
+_KNOWN = 90  # labelled images
+_FIRST = 150  # images before the answers
+_TAKEN = 230  # images in all
 
 
 def picture(image, kind="PNG"):
@@ -71,10 +74,8 @@ def _home():
 @functools.cache
 def fresh():
     """Return a folder that has seen no image of a stream; read-only."""
-    root, images = (
-        Path(_home().name) / "fresh",
-        np.asarray(digit_stream().warm_up, np.uint8)[:_KNOWN],
-    )
+    root = Path(_home().name) / "fresh"
+    images = np.asarray(digit_stream().warm_up, np.uint8)[:_KNOWN]
     names = [NAMES[digit] for digit in digit_stream().warm_up_names[:_KNOWN]]
     labelled = [
         Decoded(f"labelled/{name}/{place}.png", image, picture(image))
@@ -92,15 +93,16 @@ def arrivals():
     images = np.asarray(digit_stream().images, np.uint8)[:_TAKEN]
     ids = [*IDS, *(f"cam 1/{place}.png" for place in range(len(IDS) + 1, _TAKEN + 1))]
     return [
-        Decoded(own, image, picture(image, FORMATS[place % len(FORMATS)]))
-        for place, (own, image) in enumerate(zip(ids, images, strict=True))
+        Decoded(item_id, image, picture(image, FORMATS[place % len(FORMATS)]))
+        for place, (item_id, image) in enumerate(zip(ids, images, strict=True))
     ]
 
 
 @functools.cache
 def lived():
-    """Return a folder with answers, a skip, an undo and a correction, and with open questions; read-only."""
-    root, images = shutil.copytree(fresh(), Path(_home().name) / "lived"), arrivals()
+    """Return a folder with answers, a skip, an undo, a correction and open questions; read-only."""
+    root = shutil.copytree(fresh(), Path(_home().name) / "lived")
+    images = arrivals()
     with Stream(root) as stream:
         stream.take(images[:_FIRST])
         stream.finish()

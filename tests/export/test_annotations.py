@@ -48,7 +48,7 @@ def read(*tasks):
 
 
 def test_an_export_that_label_studio_wrote_is_read():
-    """The file is Label Studio's own, version 1.23.2, of tasks of ours; only the pictures were taken out."""
+    """Label Studio 1.23.2 exported the file, from tasks of csim; only the pictures were removed."""
     text = (Path(__file__).parent / "label_studio_1.23.2.json").read_text("utf-8")
     names = {14: "..", 15: "$image", 16: "new bird 鷺", 18: "second"}
     assert read_annotations(text) == [
@@ -119,8 +119,11 @@ def test_a_later_change_of_an_annotation_makes_it_the_latest():
         ([task(), {"data": {"question": 3}}], "task 2: .*list of annotations"),
         ([3], "task 1: .*data and annotations"),
         ([{"data": {"image": "x"}, "annotations": []}], "task 1: its data must name a question"),
-        ([task(annotation(chosen("heron")), question=None)], "stands for no open question"),
-        ([task(annotation(chosen("heron")), question="3")], "question must be the number of one"),
+        ([task(annotation(chosen("heron")), question=None)], "must belong to an open question"),
+        (
+            [task(annotation(chosen("heron")), question="3")],
+            "question must be a whole number from 1 up",
+        ),
         ([task(annotation())], "must name one class, it names 0"),
         ([task(annotation(chosen("heron", "crane")))], "must name one class, it names 2"),
         ([task(annotation(typed("heron", "crane")))], "must name one class, it names 2"),

@@ -108,13 +108,13 @@ def test_csv_with_its_columns_in_any_order_and_others_beside_them(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "line 1: the columns must be question and name"),
-        ("question;name\n3;heron\n", "line 1: the columns"),
-        ("question,nmae\n3,heron\n", "line 1: the columns"),
+        ("", "line 1: it must name the columns question and name"),
+        ("question;name\n3;heron\n", "line 1: it must name the columns"),
+        ("question,nmae\n3,heron\n", "line 1: it must name the columns"),
         ("question,name\n1,heron\n2,\n", "line 3: a class name must hold"),
         ("question,name\n1,heron\n2\n", "line 3: it must have as many values"),
         ("question,name\n1,heron, grey\n", "line 2: it must have as many values"),
-        ("question,name\nx,heron\n", "line 2: question must be the number of one.*'x'"),
+        ("question,name\nx,heron\n", "line 2: question must be a whole number from 1 up.*'x'"),
         ("question,name\n-3,heron\n", "line 2: question must be"),
         ("question,name\n1e3,heron\n", "line 2: question must be"),
         ("question,name\n" + "9" * 5000 + ",heron\n", "line 2: question must be"),
@@ -129,9 +129,9 @@ def test_a_wrong_row_is_named_with_the_reason(tmp_path, content, words):
 
 
 def test_other_files_are_refused_before_they_are_read(tmp_path):
-    refuse(tmp_path, "a.txt", "", r"ends in \.jsonl, \.csv, \.json")
-    refuse(tmp_path, "a", "", "ends in")
-    with pytest.raises(InputError, match="must be a file, there is none"):
+    refuse(tmp_path, "a.txt", "", r"must end in \.jsonl, \.csv, \.json")
+    refuse(tmp_path, "a", "", "must end in")
+    with pytest.raises(InputError, match="must be a file, it is not"):
         read_answers(tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="must be a file"):
@@ -149,7 +149,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 def test_a_file_that_is_too_large_is_refused_by_its_size(tmp_path):
     with (tmp_path / "large.jsonl").open("wb") as file:
         file.truncate(module.MOST_BYTES + 1)  # takes no room on the disk
-    with pytest.raises(InputError, match="may have 262,144,000 bytes, it has 262,144,001"):
+    with pytest.raises(InputError, match="at most 262,144,000 bytes, it has 262,144,001"):
         read_answers(tmp_path / "large.jsonl")
 
 

@@ -114,7 +114,7 @@ def test_a_folder_without_a_stream_has_no_question(fresh, tmp_path):
 
 
 def test_another_ending_is_refused(reader, tmp_path):
-    with pytest.raises(InputError, match=r"ends in \.json"):
+    with pytest.raises(InputError, match=r"must end in \.json"):
         write_tasks(reader, tmp_path / "tasks.jsonl")
 
 

@@ -40,8 +40,8 @@ def test_ids_and_names_come_back_as_they_were_however_awkward(reader, tmp_path):
 
 
 def test_classes_are_what_the_events_tell(reader):
-    given = last_classes(reader.events())
-    names = {own.id: own.name for own in reader.classes()}
+    given = last_classes(reader.history.events())
+    names = {row.id: row.name for row in reader.classes()}
     assert {row["item"]: row["class"] for row in labels(reader)} == {
         item: names.get(class_id) for item, class_id in given.items()
     }
@@ -49,7 +49,7 @@ def test_classes_are_what_the_events_tell(reader):
 
 def test_who_decided_is_what_the_events_tell(reader):
     told: dict[str, int] = {}
-    for event in reader.events():
+    for event in reader.history.events():
         if isinstance(event, Labelled) and event.is_told:
             told[event.item_id] = event.question_id
         elif isinstance(event, Undone):
@@ -85,7 +85,7 @@ def test_the_warm_up_comes_if_asked_for(reader):
 
 def test_a_merged_class_has_one_name_and_a_removed_one_none(folder):
     with Reader(folder) as reader:
-        ids = {own.name: own.id for own in reader.classes()}
+        ids = {row.name: row.id for row in reader.classes()}
         send(folder, [MergeClasses(ids["@crane"], ids[".."]), RemoveClass(ids["grey heron"])])
         rows = list(labels(reader, warm_up=True))
     assert {row["class"] for row in rows} & {"@crane", "grey heron"} == set()

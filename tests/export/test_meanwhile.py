@@ -17,7 +17,6 @@ from csim.export.image_folder import write_images
 from csim.export.label_studio import write_tasks
 from csim.export.labels import write_labels
 from csim.export.model import write_model
-from csim.export.moment import at_one_moment
 from csim.export.predictions import write_predictions
 from csim.folder.reader import Reader
 from csim.folder.send import send
@@ -43,7 +42,8 @@ with Stream(root, trains=False) as stream, Reader(root) as reader:
         stream.take(images[start : start + 5])
         time.sleep(0.05)  # a fast machine would be done before the second export
         asked = reader.questions()
-        inbox.post(connection, [Named(q.id, truth(q.representative)) for q in asked], keys=[str(q.id) for q in asked])
+        answers = [Named(q.id, truth(q.representative)) for q in asked]
+        inbox.post(connection, answers, keys=[str(q.id) for q in asked])
     stream.finish()
 """
 
@@ -123,18 +123,20 @@ def test_every_export_is_whole_while_a_stream_runs(fresh, tmp_path):
 def test_what_is_read_inside_a_moment_is_of_that_moment(folder):
     with Reader(folder) as reader:
         question = reader.questions()[0]
-        with at_one_moment(reader):
+        with reader.transaction():
             before = [item for _, item in zip(range(300), reader.items(), strict=False)]
             (outcome,) = send(folder, [Named(question.id, "a class that was not there")])
             assert outcome.is_taken  # the engine did not wait for the reader
             assert list(reader.items())[:300] == before
             assert reader.question(question.id).status == "open"
-            assert "a class that was not there" not in {own.name for own in reader.classes()}
+            assert "a class that was not there" not in {row.name for row in reader.classes()}
         assert reader.question(question.id).name == "a class that was not there"
 
 
 def test_a_moment_ends_even_if_the_export_fails(folder):
     with Reader(folder) as reader:
-        with pytest.raises(ZeroDivisionError), at_one_moment(reader):
+        with pytest.raises(ZeroDivisionError), reader.transaction():
             _ = 1 / 0
-        assert not reader.connection.in_transaction
+        question = reader.questions()[0]
+        send(folder, [Named(question.id, "a class that was not there")])
+        assert reader.question(question.id).status == "answered"  # what is read is of today again

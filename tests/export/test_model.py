@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from digit_folder import rows
 from digit_stream import digit_stream
 from export.hostile_folder import change
 from safetensors import safe_open
@@ -41,10 +42,9 @@ def exported(folder, path, **options):
 def engine_of(folder):
     """Return an engine as the folder's newest snapshot has it."""
     layout = Layout(folder)
+    query = "SELECT step, model FROM snapshots ORDER BY step DESC LIMIT 1"
+    ((step, version),) = rows(folder, query)
     with Reader(folder) as reader:
-        step, version = reader.rows("SELECT step, model FROM snapshots ORDER BY step DESC LIMIT 1")[
-            0
-        ]
         engine = build(reader.config.settings).engine
     state = checkpoint.read(layout.snapshot(step))
     engine.restore(state, checkpoint.model_from(checkpoint.read(layout.model(version))))
@@ -64,11 +64,10 @@ def test_the_arrays_are_those_of_the_model_in_use(lived, tmp_path):
 
 def test_the_card_tells_what_the_model_is(lived, tmp_path):
     card, _ = exported(lived, tmp_path / "model")
+    row = rows(lived, "SELECT images, position, installed_at FROM models ORDER BY version DESC")[0]
     with Reader(lived) as reader:
-        row = reader.rows(
-            "SELECT images, position, installed_at FROM models ORDER BY version DESC"
-        )[0]
-        settings, shape = reader.config.settings, reader.config.image_shape
+        settings = reader.config.settings
+        shape = reader.config.image_shape
     assert (card["images"], card["position"], card["in_use_from"]) == row
     assert Settings.from_dict(card["settings"]) == settings
     assert tuple(card["image_shape"]) == shape
@@ -85,7 +84,8 @@ def test_the_card_tells_what_the_model_is(lived, tmp_path):
 def test_columns_and_thresholds_are_those_that_the_stream_decides_by(lived, tmp_path):
     card, _ = exported(lived, tmp_path / "model")
     engine = engine_of(lived)
-    names, state = engine.dialogue.catalogue.names(), engine.head.state()
+    names = engine.dialogue.catalogue.names()
+    state = engine.head.state()
     lowest = dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))
     assert [column["class_id"] for column in card["columns"]] == list(engine.model.class_ids)
     for column in card["columns"]:
@@ -125,10 +125,8 @@ def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, 
     for name, tensor in network.state_dict().items():
         if "running" in name:  # as after training
             tensor.uniform_(0.1, 2.0)
-    weights, bias = (
-        network.one_vs_rest.weights().detach().numpy(),
-        network.one_vs_rest.bias.detach().numpy(),
-    )
+    weights = network.one_vs_rest.weights().detach().numpy()
+    bias = network.one_vs_rest.bias.detach().numpy()
     model = Model(1, (3, 5, 8), shape, network.arrays(), weights, bias, np.zeros((0, 10)))
     (tmp_path / "model.safetensors").write_bytes(_payload(model))
     (tmp_path / "model.json").write_text(json.dumps({"settings": settings.to_dict()}))
@@ -182,7 +180,7 @@ def test_neither_file_is_replaced_unless_told(fresh, tmp_path, there):
 
 def test_a_damaged_model_is_told_and_nothing_written(folder, tmp_path):
     with Reader(folder) as reader:
-        version = reader.value("SELECT max(version) FROM models WHERE installed_at IS NOT NULL")
+        version = reader.models.in_use()
         file = Layout(folder).model(version)
         content = bytearray(file.read_bytes())
         content[-5] ^= 1
@@ -196,19 +194,24 @@ def test_a_damaged_model_is_told_and_nothing_written(folder, tmp_path):
 def test_a_model_that_is_replaced_while_it_is_read_gives_way_to_the_newer(folder, tmp_path):
     """The engine may delete an old model's file between the look at its number and the reading."""
 
-    class Slow(Reader):
+    class Slow:
         looks = 0
 
-        def value(self, query, *values):
-            found = super().value(query, *values)
-            if "max(version)" in query:
-                self.looks += 1
-                if self.looks == 1:
-                    return 10**5  # a model that was in use a moment ago
-            return found
+        def __init__(self, models):
+            self._models = models
 
-    with Slow(folder) as reader:
+        def __getattr__(self, name):
+            return getattr(self._models, name)
+
+        def in_use(self):
+            self.looks += 1
+            if self.looks == 1:
+                return 10**5  # a model that was in use a moment ago
+            return self._models.in_use()
+
+    with Reader(folder) as reader:
+        models = reader.models
+        reader.models = Slow(models)
         card = write_model(reader, tmp_path / "model")
-        assert card["model"] == reader.value(
-            "SELECT max(version) FROM models WHERE installed_at IS NOT NULL"
-        )
+        assert reader.models.looks > 1
+        assert card["model"] == models.in_use()

@@ -29,8 +29,8 @@ def test_the_last_line_of_an_image_is_its_class_today(reader, tmp_path):
     write_predictions(reader, tmp_path / "predictions.csv")
     with (tmp_path / "predictions.csv").open(encoding="utf-8", newline="") as file:
         last = {row["item"]: row["class"] or None for row in csv.DictReader(file)}
-    names = {own.id: own.name for own in reader.classes()}
-    for item, class_id in last_classes(reader.events()).items():
+    names = {row.id: row.name for row in reader.classes()}
+    for item, class_id in last_classes(reader.history.events()).items():
         assert last[item] == names.get(class_id)
 
 

@@ -22,21 +22,25 @@ def told(reference):
 
 def names_today(folder):
     names = dict(rows(folder, "SELECT id, name FROM classes"))
-    return {own: names.get(today) for own, today in rows(folder, "SELECT id, today FROM classes")}
+    return {
+        class_id: names.get(today)
+        for class_id, today in rows(folder, "SELECT id, today FROM classes")
+    }
 
 
 def expected(folder):
     """Yield the lines as they follow from items and events, gone through step by step."""
-    names, model = names_today(folder), 1
+    names = names_today(folder)
+    model = 1
     for step, kind, body in rows(folder, "SELECT step, kind, body FROM steps ORDER BY step"):
         model = body if kind == "install" else model
-        log = [
-            (place, 0, (f"{place}", own, ("rejected", "accepted")[is_accepted], names[nearest] if is_accepted else None,
-                        round(score, 6), version, None, place))
-            for place, own, is_accepted, nearest, score, version in rows(
-                folder, "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE step = ?", step
-            )
-        ]  # fmt: skip
+        log = []
+        query = "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE step = ?"
+        for place, item_id, is_accepted, nearest, score, version in rows(folder, query, step):
+            decision = "accepted" if is_accepted else "rejected"
+            name = names[nearest] if is_accepted else None
+            line = (f"{place}", item_id, decision, name, round(score, 6), version, None, place)
+            log.append((place, 0, line))
         for number, position, event, text in rows(
             folder, "SELECT number, position, kind, body FROM events WHERE step = ?", step
         ):
@@ -70,7 +74,8 @@ def test_the_lines_say_what_the_events_say(told, reference):
 def test_every_image_has_one_line_at_arrival_and_its_number_is_its_own(told, reference):
     arrived = [line["item"] for _, line in told if line["decision"] in ("accepted", "rejected")]
     assert arrived == [
-        own for (own,) in rows(reference, "SELECT id FROM items WHERE place > 0 ORDER BY place")
+        item_id
+        for (item_id,) in rows(reference, "SELECT id FROM items WHERE place > 0 ORDER BY place")
     ]
     assert len({line["line"] for _, line in told}) == len(told)
 
@@ -86,7 +91,7 @@ def test_an_images_last_line_is_the_class_it_has_today(told, reference):
 def test_the_events_lead_to_the_class_that_each_image_has(reference):
     given = {}
     with Reader(reference) as reader:
-        for event in reader.events():
+        for event in reader.history.events():
             if isinstance(event, Accepted | Labelled):
                 given[event.item_id] = event.class_id
             elif isinstance(event, Rejected):
@@ -112,17 +117,20 @@ def test_a_folder_in_which_nothing_happened_has_no_lines(base):
 @pytest.mark.parametrize("moment", ["FROM items", "FROM steps", "FROM events"])
 def test_lines_can_be_read_while_the_engine_goes_on(asked, moment):
     """Between two queries of a reader, a class is added and given to an image."""
-    with Stream(asked, trains=False) as stream, Reader(asked) as reader:
-        before = list(reader.lines())
+    with (
+        Stream(asked, trains=False) as stream,
+        closing(open_for_reading(Layout(asked).database)) as connection,
+    ):
+        before = list(lines(connection))
 
         def meanwhile(statement):
             if moment in statement and not rows(asked, "SELECT 1 FROM inbox"):
                 tell(asked, [Named(1, "a class that is quite new")])
                 stream.take(arrivals(205)[200:])
 
-        reader.connection.set_trace_callback(meanwhile)
-        found = list(reader.lines())
-        reader.connection.set_trace_callback(None)
-        after = list(reader.lines())
+        connection.set_trace_callback(meanwhile)
+        found = list(lines(connection))
+        connection.set_trace_callback(None)
+        after = list(lines(connection))
     assert rows(asked, "SELECT count(*) FROM inbox WHERE step NOTNULL") == [(1,)]
     assert found in (before, after)  # all of one moment

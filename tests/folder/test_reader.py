@@ -7,8 +7,9 @@ import pytest
 from digit_folder import arrivals, rows
 from PIL import Image
 
-from csim.errors import FolderError, QuestionError
+from csim.errors import FolderError, QuestionError, StorageError
 from csim.folder.layout import Layout
+from csim.folder.query import Query
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.records import Accepted, Asked, Rejected, Retrained
@@ -32,15 +33,17 @@ def test_classes_are_those_of_today_with_counts_that_add_up(reader, reference):
         reference, "SELECT place, class_id, is_told FROM items WHERE class_id IS NOT NULL"
     )
     found = {entry.id: entry for entry in reader.classes()}
-    assert list(found) == sorted({own for own in today.values() if own is not None})
-    for own, entry in found.items():
-        here = [(place, is_told) for place, class_id, is_told in placed if today[class_id] == own]
-        assert entry.name == names[own]
+    assert list(found) == sorted({current for current in today.values() if current is not None})
+    for current, entry in found.items():
+        here = [
+            (place, is_told) for place, class_id, is_told in placed if today[class_id] == current
+        ]
+        assert entry.name == names[current]
         assert entry.images == sum(place > 0 for place, _ in here)
         assert entry.told == sum(is_told for _, is_told in here)
     (learned,) = rows(reference, "SELECT class_ids FROM models ORDER BY version DESC LIMIT 1")[0]
-    for own, entry in found.items():
-        assert entry.is_learned == (str(own) in learned.strip("[]").split(", "))
+    for current, entry in found.items():
+        assert entry.is_learned == (str(current) in learned.strip("[]").split(", "))
 
 
 def test_the_classes_are_those_that_the_engine_has(reference, reader):
@@ -53,7 +56,7 @@ def test_the_classes_are_those_that_the_engine_has(reference, reader):
 def test_questions_are_found_by_status_and_add_up(reader, reference):
     everything = reader.questions(None)
     assert [question.id for question in everything] == [
-        own for (own,) in rows(reference, "SELECT id FROM questions")
+        question_id for (question_id,) in rows(reference, "SELECT id FROM questions")
     ]
     for status in {question.status for question in everything}:
         of_it = reader.questions(status)
@@ -73,7 +76,8 @@ def test_a_question_that_was_never_asked_is_said(reader):
 
 
 def test_images_come_in_order_with_the_class_they_have_today(reader, reference):
-    names, today = dict(rows(reference, "SELECT id, name FROM classes")), class_today(reference)
+    names = dict(rows(reference, "SELECT id, name FROM classes"))
+    today = class_today(reference)
     found = list(reader.items())
     assert [item.place for item in found] == sorted(item.place for item in found)
     raw = dict(rows(reference, "SELECT place, class_id FROM items"))
@@ -96,7 +100,7 @@ def test_a_picture_is_the_very_file(reader):
 
 
 def test_the_events_are_all_that_happened_in_order(reader, reference):
-    events = reader.events()
+    events = reader.history.events()
     arrived = [event for event in events if isinstance(event, Accepted | Rejected)]
     assert [event.item_id for event in arrived] == [f"image {place}" for place in range(1, 421)]
     assert len(events) == 420 + rows(reference, "SELECT count(*) FROM events")[0][0]
@@ -115,7 +119,7 @@ def test_the_events_are_all_that_happened_in_order(reader, reference):
 
 def test_the_images_of_a_question_are_decoded_from_their_pictures(reader):
     images = {arrival.id: arrival.image for arrival in arrivals(420)}
-    asked = [event.question for event in reader.events() if isinstance(event, Asked)]
+    asked = [event.question for event in reader.history.events() if isinstance(event, Asked)]
     for question in asked:
         kept = reader.picture(question.representative.position)
         assert kept is not None  # of every image that a person was asked about
@@ -129,9 +133,15 @@ def test_a_reader_sees_each_new_step_while_the_engine_runs(asked):
     with Reader(asked) as reader, Stream(asked, trains=False) as stream:
         for until in (210, 220, 230):
             stream.take(arrivals(until)[stream.position :])
-            assert reader.value("SELECT max(place) FROM items") == until
-        with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            reader.connection.execute("DELETE FROM items")
+            assert reader.counts.images() == reader.history.position() == until
+
+
+def test_a_reader_cannot_write(asked):
+    with (
+        closing(Query(Layout(asked).database)) as query,
+        pytest.raises(StorageError, match="readonly"),
+    ):
+        query.rows("DELETE FROM items")
 
 
 def test_what_is_no_stream_folder_is_refused(tmp_path):

@@ -1,8 +1,9 @@
-"""A real stream folder of digits, small enough for tests, with all that can happen to a stream in it.
+"""A real stream folder of digits, small enough for tests, in which everything happened once.
 
-Digits 0 and 1 are known, 1 under a nasty name. 3s and 4s appear among 160 images, whose ids are nasty too. One answer
-is taken back, one question is skipped, 3 becomes known under two names that are merged, a class is renamed, another
-is removed; one model is trained on the way. Then 60 more images come, and some questions stay open.
+Digits 0 and 1 are known, 1 under a nasty name. 3s and 4s appear among 160 images, whose ids are
+nasty too. One answer is taken back and one question is skipped. 3 gets two names, which are
+merged. A class is renamed, another is removed, and models are trained. Then 60 more images arrive,
+and some questions stay open.
 """
 
 from __future__ import annotations
@@ -25,9 +26,20 @@ from csim.sources.decode import decode
 
 NASTY = '<b>one&"'
 NASTY_ID = "<i>'\"&{}.png"
-SETTINGS = Settings(epochs=4, hidden_units=32, embedding_size=16, channels=4, update_steps=10, keep=0.8, ask_every=20,
-                    recent=200, budget=0.2, update_labels=1000)  # fmt: skip
-_BEFORE, _AFTER = 160, 60
+SETTINGS = Settings(
+    epochs=4,
+    hidden_units=32,
+    embedding_size=16,
+    channels=4,
+    update_steps=10,
+    keep=0.8,
+    ask_every=20,
+    recent=200,
+    budget=0.2,
+    update_labels=1000,
+)
+_BEFORE = 160  # images before the answers
+_AFTER = 60  # images after them
 _TEMPORARY = tempfile.TemporaryDirectory()
 _NAMES = {"0": "zero", "1": NASTY, "3": "three", "4": "four"}
 
@@ -65,8 +77,8 @@ def small_folder() -> Path:
     """Return the folder; whoever changes it takes a copy."""
     root = new_folder(Path(_TEMPORARY.name) / "small & <i>nasty")
     _, _, stream, what = _split()
-    with Stream(root, trains=False) as own:
-        own.take(stream[:_BEFORE])
+    with Stream(root, trains=False) as engine:
+        engine.take(stream[:_BEFORE])
     with Reader(root) as reader:
         asked = [
             (question.id, what[reader.item(question.representative).id])
@@ -89,19 +101,19 @@ def small_folder() -> Path:
     messages += [r.AddClass("nothing"), r.AddClass("never seen")]
     assert all(outcome.refusal is None for outcome in send(root, messages)), send(root, [])
     with Reader(root) as reader:
-        gone = next(own.id for own in reader.classes() if own.name == "nothing")
-        four = next(own.id for own in reader.classes() if own.name == "four")
+        gone = next(row.id for row in reader.classes() if row.name == "nothing")
+        four = next(row.id for row in reader.classes() if row.name == "four")
     send(root, [r.RemoveClass(gone), r.RenameClass(four, "FOUR")])
-    with Stream(root) as own:
-        own.take(stream[_BEFORE:])
-        own.note(Trouble("<script>.png", "damaged", "a PNG must be whole, this <one> is not"))
-        own.note(Trouble("empty.png", "empty", "a file must hold an image"))
-        own.attend()
+    with Stream(root) as engine:
+        engine.take(stream[_BEFORE:])
+        engine.note(Trouble("<script>.png", "damaged", "a PNG must be whole, this <one> is not"))
+        engine.note(Trouble("empty.png", "empty", "a file must hold an image"))
+        engine.attend()
     return root
 
 
 def _class_of(name: str, messages: list) -> int:
-    """Return the id that a new class gets: ids are given in order, after those of the two known ones."""
+    """Return the id that a new class gets: ids follow those of the two known ones, in order."""
     known = ["", ""]
     for message in messages:
         if isinstance(message, r.Named | r.Correct) and message.name not in (*known, "zero", NASTY):

@@ -1,7 +1,8 @@
-"""A log of twelve images that can be checked by eye, and a reader of pages that is strict about them.
+"""A log of twelve images to check by eye, and a strict parser of pages.
 
-Cranes and gulls are known. A class with a nasty name appears at image 3, is asked about at 7 in a group with a gull
-in it, and is learned there. A heron at image 11 is taken for a crane; the last gull is asked about and skipped.
+Cranes and gulls are known. A class with a nasty name appears at image 3. It is asked about at 7,
+in a group with a gull, and learned there. A heron at image 11 is taken for a crane. The last gull
+is asked about and skipped.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ _VOID = {"meta", "img", "br", "hr", "link", "input", "base"}
 
 
 class Page(HTMLParser):
-    """Reads a page; `problems` lists tags that do not match, ids given twice and whatever lies outside the file."""
+    """Parse a page; `problems` lists unmatched tags, repeated ids and links to other files."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -119,7 +120,7 @@ class Page(HTMLParser):
     def all(self, tag: str, class_name: str | None = None) -> list[dict[str, str]]:
         found = [attributes for name, attributes in self.tags if name == tag]
         return [
-            own for own in found if class_name is None or class_name in own.get("class", "").split()
+            tag for tag in found if class_name is None or class_name in tag.get("class", "").split()
         ]
 
     def _note(self, tag, attrs):

@@ -35,7 +35,8 @@ def all_charts():
 
 
 def words(chart):
-    return ["".join(text.itertext()).strip() for text in ET.fromstring(chart).iter(f"{SVG}text")]  # noqa: S314
+    root = ET.fromstring(chart)  # noqa: S314
+    return ["".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize("name", ["stream", "labels", "embedding"])
@@ -79,10 +80,12 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone():
 
 
 def test_axes_say_what_they_measure():
-    assert {"images of the stream", "right, % of images"} <= set(
+    assert {"position in the stream (images)", "accuracy, % of images"} <= set(
         words(stream_chart({"final": curve()}, LANES, 100))
     )
-    assert {"images of the stream", "how many, so far"} <= set(words(labels_chart([5], [5], 100)))
+    assert {"position in the stream (images)", "total so far"} <= set(
+        words(labels_chart([5], [5], 100))
+    )
 
 
 def test_every_new_class_stands_once_beside_its_lane():
@@ -104,14 +107,16 @@ def test_names_of_many_classes_do_not_overlap():
 
 
 def test_a_moment_is_drawn_where_it_happened():
-    """The uprights of a class that appears at 25 and is learned at 75 of 100 lie at a quarter and three quarters."""
-    root = ET.fromstring(stream_chart({"at the end": curve()}, [Lane("heron", 25, 50, 75)], 100))  # noqa: S314
+    """A class that appears at 25 and is learned at 75 of 100 has lines at 1/4 and 3/4."""
+    chart = stream_chart({"at the end": curve()}, [Lane("heron", 25, 50, 75)], 100)
+    root = ET.fromstring(chart)  # noqa: S314
     uprights = set()
     for path in root.iter(f"{SVG}path"):
         pair = re.fullmatch(r"\s*M ([\d.]+) [\d.]+\s+L ([\d.]+) [\d.]+\s*", path.get("d", ""))
         if pair and pair[1] == pair[2]:
             uprights.add(float(pair[1]))
-    left, right = min(uprights), max(uprights)  # the grid's own uprights stand at 0 and 100
+    left = min(uprights)  # the grid has lines at 0 and 100
+    right = max(uprights)
     shares = {round((upright - left) / (right - left), 3) for upright in uprights}
     assert {0.25, 0.75} <= shares
 
@@ -167,7 +172,8 @@ def test_a_label_stands_among_the_points_of_its_class():
     points = np.concatenate(
         [np.full((10, 2), -5.0), np.full((11, 2), 5.0), np.array([[0.0, 40.0]])]
     )
-    root = ET.fromstring(embedding_chart([Panel("after", points)], ["two"] * 21 + ["one"]))  # noqa: S314
+    chart = embedding_chart([Panel("after", points)], ["two"] * 21 + ["one"])
+    root = ET.fromstring(chart)  # noqa: S314
     centres = {
         (float(use.get("x")), float(use.get("y"))) for use in root.iter(f"{SVG}use") if use.get("x")
     }
@@ -176,7 +182,7 @@ def test_a_label_stands_among_the_points_of_its_class():
     assert min(abs(across - at) for at, _ in centres) < 1
 
 
-def test_images_of_a_class_stay_together_when_laid_flat():
+def test_images_of_a_class_stay_together_in_the_projection():
     rng = np.random.default_rng(1)
     labels = np.repeat([0, 1, 2], 30)
     vectors = rng.normal(size=(90, 20)) + 12 * np.eye(20)[labels]
@@ -186,7 +192,7 @@ def test_images_of_a_class_stay_together_when_laid_flat():
     assert (labels[distances.argmin(axis=1)] == labels).mean() > 0.95
 
 
-def test_laying_flat_depends_on_the_seed_alone_and_edits_nothing():
+def test_a_projection_depends_on_the_seed_alone_and_edits_nothing():
     vectors = np.random.default_rng(2).normal(size=(40, 8))
     kept = vectors.copy()
     assert np.array_equal(project(vectors, seed=2**40), project(vectors, seed=2**40))
@@ -194,6 +200,6 @@ def test_laying_flat_depends_on_the_seed_alone_and_edits_nothing():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 9, 10, 11])
-def test_few_images_can_be_laid_flat_too(count):
+def test_few_images_can_be_projected_too(count):
     vectors = np.random.default_rng(3).normal(size=(count, 8))
     assert project(vectors, seed=0).shape == (count, 2)

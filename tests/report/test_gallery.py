@@ -40,8 +40,10 @@ def pixels(img):
 
 
 def many_groups(sizes, mixed=()):
-    """Return a log with a group of each size, and the truth: a stranger stands last in those that are mixed."""
-    events, truth, place = [], {}, 0
+    """Return a log with a group of each size, and the truth; mixed groups end with a stranger."""
+    events = []
+    truth = {}
+    place = 0
     for number, size in enumerate(sizes, start=1):
         items = tuple(
             Item(str(place + n), place + n, np.zeros((8, 8), np.uint8)) for n in range(1, size + 1)
@@ -98,7 +100,11 @@ def test_the_first_group_of_a_class_is_shown_though_it_is_small():
 
 def test_strangers_are_those_of_another_class_than_the_representative():
     asked = [event.question for event in EVENTS if isinstance(event, Asked)]
-    assert [strangers(own, TRUTH) for own in asked] == [Counter({"gull": 1}), Counter(), Counter()]
+    assert [strangers(question, TRUTH) for question in asked] == [
+        Counter({"gull": 1}),
+        Counter(),
+        Counter(),
+    ]
     assert strangers(asked[0], None) == Counter()
 
 
@@ -191,8 +197,8 @@ def test_a_slice_of_a_larger_array_can_be_shown_and_is_not_edited():
 
 
 def test_a_picture_says_what_it_is_to_those_who_cannot_see_it():
-    img = Page(thumbnail(ITEMS[0], role="shown to the labeller")).all("img")[0]
-    assert img["alt"] == img["title"] == "image 1, shown to the labeller"
+    img = Page(thumbnail(ITEMS[0], role="shown to the person")).all("img")[0]
+    assert img["alt"] == img["title"] == "image 1, shown to the person"
 
 
 def test_a_photograph_takes_little_room_and_still_looks_like_itself():

@@ -24,13 +24,13 @@ FULL = ReportContent(
     origin={"command": "csim demo --seed 7", "versions": "csim 0"},
 )
 HEADINGS = [
-    "Over the stream",
-    "What it cost",
-    "The new classes",
+    "Along the stream",
+    "Labelling cost",
+    "New classes",
     "Groups and their answers",
-    "What the network sees",
-    "Every figure",
-    "How this was made",
+    "Embedding",
+    "All figures",
+    "How this report was made",
 ]
 SEVEN = dict(list(TRUTH.items())[:7])  # the images before the first question
 
@@ -165,12 +165,12 @@ def test_a_page_without_the_truth_leaves_out_what_would_need_it():
     words = " ".join(Page(render(replace(FULL, truth=None))).words)
     for absent in ("accuracy", "purity", "M_new", "right at the end", "truly"):
         assert absent not in words
-    assert "When each new class was found and learned." in words
+    assert "When csim found and learned each new class." in words
 
 
 def test_a_page_without_pictures_of_vectors_has_no_section_for_them():
     page = Page(render(replace(FULL, embedding=None)))
-    assert "What the network sees" not in page.words
+    assert "Embedding" not in page.words
     assert page.count("section") == len(HEADINGS) - 1
 
 
@@ -178,7 +178,7 @@ def test_a_stream_of_known_classes_alone_makes_a_page_without_new_classes():
     events = [ClassAdded(0, 0, "crane"), Retrained(0, 1, (0,)), Accepted(1, "1", 0, 0.9, 1)]
     page = Page(render(ReportContent("t", "l", events, Settings(), {"1": "crane"})))
     assert page.problems == []
-    assert "The new classes" not in page.words
+    assert "New classes" not in page.words
     assert "100.0\u00a0%" in page.words
 
 
@@ -208,5 +208,5 @@ def test_a_page_says_so_when_not_all_new_classes_are_drawn():
     text = render(
         ReportContent("t", "l", events, Settings(), {str(n): f"bird {n}" for n in range(1, 46)})
     )
-    assert "Of 45 new classes the first 40 are drawn." in text
+    assert "The first 40 of 45 new classes are drawn." in text
     assert "are drawn." not in render(FULL)

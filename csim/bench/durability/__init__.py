@@ -1,1 +1,1 @@
-"""What it costs that nothing is lost, and whether nothing is: measured on real stream folders."""
+"""Measure durability on real stream folders: whether anything is lost, and what that costs."""

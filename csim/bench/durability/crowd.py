@@ -1,4 +1,4 @@
-"""Many at once: people who answer while the stream runs, and a model that is trained meanwhile."""
+"""Measure concurrency: processes that answer while the stream runs, and a model in training."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,8 +17,9 @@ import numpy as np
 
 from csim.bench.durability.material import endless, make_stream
 from csim.folder import inbox
-from csim.folder.database import open_for_messages, open_for_reading
+from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
+from csim.folder.reader import Reader
 from csim.folder.run import run
 from csim.folder.stream import Stream
 from csim.records import Named
@@ -25,35 +27,35 @@ from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 from csim.sources.decode import decode
 
-_CALL = 125  # images per call: one look in each
-_PAUSE = 5  # calls between two models at least
+_IMAGES_PER_CALL = 125  # one search for questions in each
+_FEWEST_CALM_CALLS = 5  # between two models
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """What became of messages that several processes wrote while the stream ran."""
+    """Count the outcomes of messages that several processes wrote while the stream ran."""
 
     images: int
     sent: int
     taken: int
-    refused: int  # a question that another had answered before
+    refused: int  # because another process had answered the question before
     lost: int
-    complaints: int  # processes that were shown an error
+    complaints: int  # processes that printed an error
 
 
 def answer_at_once(
     work: Path, *, seconds: float, writers: int, settings: Settings, seed: int
 ) -> Crowd:
-    """Run a stream while several processes answer its questions; return what became of the answers.
+    """Run a stream while several processes answer its questions; count the outcomes.
 
     Parameters
     ----------
     work
         An empty folder.
     seconds
-        How long they write.
+        How long the processes write. Higher sends more answers.
     writers
-        Processes.
+        How many processes write. Higher sends more answers at the same time.
     settings
         Of the stream.
     seed
@@ -84,37 +86,37 @@ def answer_at_once(
         )
         stream.attend()
         images = stream.position
-    words = [person.communicate() for person in people]
-    sent = [key for said, _ in words for key in json.loads(said or b"[]")]
-    connection = open_for_reading(Layout(folder).database)
-    rows = dict(
-        connection.execute(
-            "SELECT key, iif(step IS NULL, 'lost', coalesce(refusal, '')) FROM inbox"
-        )
-    )
-    connection.close()
-    found = [rows.get(key, "lost") for key in sent]
+    outputs = [person.communicate() for person in people]
+    sent = [key for stdout, _ in outputs for key in json.loads(stdout or b"[]")]
+    with Reader(folder) as reader:
+        taken = {row.key: row for row in reader.history.messages() if row.is_taken}
+    refused = sum(key in taken and taken[key].refusal is not None for key in sent)
+    lost = sum(key not in taken for key in sent)
     return Crowd(
         images=images,
         sent=len(sent),
-        taken=found.count(""),
-        refused=sum(word not in ("", "lost") for word in found),
-        lost=found.count("lost"),
-        complaints=sum(bool(complaint) for _, complaint in words),
+        taken=len(sent) - refused - lost,
+        refused=refused,
+        lost=lost,
+        complaints=sum(bool(stderr) for _, stderr in outputs),
     )
 
 
 def race_training(
     work: Path, *, calls: int, settings: Settings, seed: int
 ) -> tuple[float, float, int]:
-    """Return the p99 of classification calls while a model is trained, the median of those without, and how many.
+    """Time classification calls while a model is in training and while none is.
+
+    Return the 99th percentile with training and the median without, in seconds, and the number of
+    calls with training.
 
     Parameters
     ----------
     work
         An empty folder.
     calls
-        How many at least with a model under way; between two models there are as many without as they took.
+        How many calls to time with training, at least. Higher steadies the figures. After each
+        model, as many calls follow without training.
     settings
         Of the stream.
     seed
@@ -129,7 +131,7 @@ def race_training(
             begun = len(busy)
             while stream.is_training:
                 busy.append(_call(stream, images))
-            for _ in range(max(_PAUSE, len(busy) - begun)):
+            for _ in range(max(_FEWEST_CALM_CALLS, len(busy) - begun)):
                 calm.append(_call(stream, images))
             _answer_all(work / "stream", seed)
             stream.attend()
@@ -137,34 +139,33 @@ def race_training(
 
 
 def _call(stream: Stream, images: Iterator[Decoded | Trouble]) -> float:
-    some = [image for image in islice(images, _CALL) if isinstance(image, Decoded)]
+    some = [image for image in islice(images, _IMAGES_PER_CALL) if isinstance(image, Decoded)]
     start = time.perf_counter()
     stream.take(some)
     return time.perf_counter() - start
 
 
 def _answer_all(folder: Path, seed: int) -> None:
-    rng, connection = random.Random(seed), open_for_messages(Layout(folder).database)  # noqa: S311
-    rows = connection.execute("SELECT id FROM questions WHERE status = 'open'").fetchall()
-    inbox.post(connection, [Named(question, str(rng.randrange(10))) for (question,) in rows])
-    connection.close()
+    rng = random.Random(seed)  # noqa: S311
+    with Reader(folder) as reader:
+        answers = [Named(question.id, str(rng.randrange(10))) for question in reader.questions()]
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        inbox.post(connection, answers)
 
 
 def _write(folder: Path, seconds: float, seed: int) -> list[str]:
-    """Answer open questions for some seconds, as fast as they come; return the keys of all answers."""
-    rng, connection = random.Random(seed), open_for_messages(Layout(folder).database)  # noqa: S311
+    """Answer open questions for some seconds; return the keys of all answers."""
+    rng = random.Random(seed)  # noqa: S311
     sent: list[str] = []
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        rows = connection.execute(
-            "SELECT id FROM questions WHERE status IN ('open', 'undone')"
-        ).fetchall()
-        for (question,) in rng.sample(rows, min(3, len(rows))):
-            key = f"{seed} {len(sent)}"
-            inbox.post(connection, [Named(question, str(rng.randrange(10)))], keys=[key])
-            sent.append(key)
-        time.sleep(rng.uniform(0, 0.05))
-    connection.close()
+    with Reader(folder) as reader, closing(open_for_messages(reader.layout.database)) as connection:
+        while time.monotonic() < until:
+            questions = reader.questions("open") + reader.questions("undone")
+            for question in rng.sample(questions, min(3, len(questions))):
+                key = f"{seed} {len(sent)}"
+                inbox.post(connection, [Named(question.id, str(rng.randrange(10)))], keys=[key])
+                sent.append(key)
+            time.sleep(rng.uniform(0, 0.05))
     return sent
 
 

@@ -1,8 +1,9 @@
-"""A stream that is killed again and again, with SIGKILL, must come to the very end of one that never was.
+"""Check that a stream that is killed again and again ends like one that never was.
 
-The one that is never killed runs first, in this process, and its questions are answered truthfully so many images
-after each was asked. The other gets the same answers, each for the same place, and runs as `csim run` in a process of
-its own, which is killed at random moments: while it starts, classifies, asks, hears, waits for training, writes files.
+The undisturbed stream runs first, in this process. Its questions get true answers, a fixed number
+of images after each was asked. The other stream gets the same answers at the same positions. It
+runs as `csim run` in a process that is killed with SIGKILL at random moments: while it starts,
+classifies, asks, takes answers, waits for training or writes files.
 """
 
 from __future__ import annotations
@@ -10,22 +11,23 @@ from __future__ import annotations
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from csim.bench.durability.material import make_stream, noisy_digits, write_files
 from csim.errors import CsimError
 from csim.folder import inbox
-from csim.folder.codec import message_from_text
-from csim.folder.database import open_for_messages, open_for_reading
+from csim.folder.audit import differing_tables
+from csim.folder.database import open_for_messages
+from csim.folder.history import MessageRow
 from csim.folder.layout import Layout
 from csim.folder.output import Output
+from csim.folder.reader import Reader
 from csim.folder.run import run
 from csim.folder.stream import Stream
 from csim.records import Named
@@ -35,33 +37,22 @@ from csim.sources.directory import Directory
 SETTINGS = Settings(
     ask_every=50, recent=500, budget=0.03, update_labels=10, update_steps=30, epochs=6, seed=0
 )
-_LAG = 200  # images between an answer that makes a new model due and its taking over
-_DELAY = 600  # images between a question and its answer: more than a batch, so that it is written before its place
-_EARLY = 0.2  # share of kills that come at any moment after the start, the others come while the stream moves
-_MOMENT = 1.2  # seconds of movement within which those others come
-
-TABLES = {
-    "items": "SELECT place, id, is_accepted, nearest, score, model, class_id, question_id, is_told FROM items"
-    " ORDER BY place",
-    "events": "SELECT position, kind, body FROM events ORDER BY number",
-    "classes": "SELECT * FROM classes ORDER BY id",
-    "questions": "SELECT * FROM questions ORDER BY id",
-    "members": "SELECT * FROM members ORDER BY question_id, place",
-    "models": "SELECT version, base, position, switch_at, installed_at, images, class_ids, sha256 FROM models"
-    " ORDER BY version",
-    "answers": "SELECT key, not_before, kind, body, refusal FROM inbox ORDER BY not_before, key",
-}
+_RETRAIN_LAG = 200  # images between the answer that makes a model due and its installation
+_ANSWER_DELAY = 600  # images between question and answer: more than a batch, to be posted in time
+_EARLY_KILL_SHARE = 0.2  # come at any time after the start; others while the stream observes
+_EARLY_KILL_SECONDS = 3.0  # after the start, at most
+_KILL_SECONDS = 1.2  # after the first step, at most
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done to a stream, and what of it differs from the one that was left alone."""
+    """Report what was done to a stream, and how it differs from the undisturbed one."""
 
     images: int
     kills: int
     answers: int
     models: int
-    differing: tuple[str, ...]  # tables, and "predictions" if the files differ
+    differing: tuple[str, ...]  # table names, and "predictions" if the files differ
 
 
 def kill(
@@ -72,55 +63,55 @@ def kill(
     seed: int,
     on_kill: Callable[[int], None] = lambda _: None,
 ) -> Outcome:
-    """Run a stream undisturbed, then with kills; return what differs.
+    """Run a stream undisturbed, then with kills; return the differences.
 
     Parameters
     ----------
     work
         An empty folder.
     images
-        Of the stream.
+        The length of the stream. Higher takes longer.
     kills
-        How often; a stream that comes to its end before is begun again.
+        How often to kill. Higher takes longer; a stream that ends before starts again.
     seed
         Draws the images and the moments.
     on_kill
         Called with the number of kills so far.
     """
-    files, base, calm = work / "files", work / "base", work / "calm"
+    files = work / "files"
+    base = work / "base"
+    calm = work / "calm"
     pixels, names = noisy_digits(images, seed)
     write_files(files, pixels)
-    make_stream(base, SETTINGS, seed, retrain_lag=_LAG)
+    make_stream(base, SETTINGS, seed, retrain_lag=_RETRAIN_LAG)
     shutil.copytree(base, calm)
     _run_calmly(calm, files, work / "calm.jsonl", names)
-    answers = _rows(calm, "SELECT key, not_before, kind, body FROM inbox ORDER BY number")
-    rng, done = random.Random(seed), 0  # noqa: S311
+    with Reader(calm) as reader:
+        answers = reader.history.messages()
+        models = len(reader.models.all())
+    rng = random.Random(seed)  # noqa: S311
+    done = 0
     differing: set[str] = set()
     while done < kills:
-        troubled, output = work / f"troubled-{done}", work / f"troubled-{done}.jsonl"
+        troubled = work / f"troubled-{done}"
+        output = work / f"troubled-{done}.jsonl"
         shutil.copytree(base, troubled)
         _post(troubled, answers)
-        while not _is_through(troubled, files, output, _Killer(rng) if done < kills else None):
+        while not _is_finished(troubled, files, output, _Killer(rng) if done < kills else None):
             done += 1
             on_kill(done)
-        differing |= compare(calm, troubled)
+        differing |= differing_tables(calm, troubled)
         if output.read_bytes() != (work / "calm.jsonl").read_bytes():
             differing.add("predictions")
-    (models,) = _rows(calm, "SELECT count(*) FROM models")[0]
     return Outcome(images, done, len(answers), models, tuple(sorted(differing)))
 
 
-def compare(left: Path, right: Path) -> set[str]:
-    """Return the tables in which two stream folders differ."""
-    return {name for name, query in TABLES.items() if _rows(left, query) != _rows(right, query)}
-
-
 class _Killer:
-    """Chooses when a process is killed."""
+    """Choose when a process is killed."""
 
     def __init__(self, rng: random.Random) -> None:
-        self._is_early = rng.random() < _EARLY
-        self._wait = rng.uniform(0, 3.0 if self._is_early else _MOMENT)
+        self._is_early = rng.random() < _EARLY_KILL_SHARE
+        self._wait = rng.uniform(0, _EARLY_KILL_SECONDS if self._is_early else _KILL_SECONDS)
 
     def end(self, process: subprocess.Popen[bytes], folder: Path) -> None:
         """Kill a process at the chosen moment, unless it ends before."""
@@ -133,22 +124,24 @@ class _Killer:
             process.send_signal(signal.SIGKILL)
 
 
-def _is_through(folder: Path, files: Path, output: Path, killer: _Killer | None) -> bool:
-    """Run a stream as a user does, perhaps not to its end."""
+def _is_finished(folder: Path, files: Path, output: Path, killer: _Killer | None) -> bool:
+    """Run a stream as a user does; return whether it reached its end."""
     command = [sys.executable, "-m", "csim", "run", str(folder), str(files), "--out", str(output)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     if killer is not None:
         killer.end(process, folder)
-    words = process.communicate()[1].decode(errors="replace")
+    stderr = process.communicate()[1].decode(errors="replace")
     if process.returncode not in (0, -signal.SIGKILL):
         raise CsimError(
-            f"a stream must go on after it was killed; it ended with {process.returncode}: {words}"
+            f"a killed stream must continue, it ended with {process.returncode}: {stderr}"
         )
     return process.returncode == 0
 
 
 def _run_calmly(folder: Path, files: Path, output: Path, names: list[str]) -> None:
-    """Run a stream undisturbed and answer what it asks."""
+    """Run a stream undisturbed and answer its questions."""
     with Stream(folder) as stream:
         out = Output(stream.layout.database, output, sys.stdout.buffer)
 
@@ -163,30 +156,27 @@ def _run_calmly(folder: Path, files: Path, output: Path, names: list[str]) -> No
 
 
 def _answer(folder: Path, names: list[str]) -> None:
-    connection = open_for_messages(Layout(folder).database)
-    known = {key for (key,) in connection.execute("SELECT key FROM inbox")}
-    rows = connection.execute("SELECT id, position, representative FROM questions").fetchall()
-    for question, position, place in rows:
-        if str(question) not in known:
-            message = Named(question, names[place - 1])
-            inbox.post(connection, [message], keys=[str(question)], not_before=position + _DELAY)
-    connection.close()
+    with Reader(folder) as reader:
+        answered = {row.key for row in reader.history.messages()}
+        questions = [
+            question for question in reader.questions(None) if str(question.id) not in answered
+        ]
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        for question in questions:
+            inbox.post(
+                connection,
+                [Named(question.id, names[question.representative - 1])],
+                keys=[str(question.id)],
+                not_before=question.position + _ANSWER_DELAY,
+            )
 
 
-def _post(folder: Path, answers: list[tuple[str, int, str, str]]) -> None:
-    connection = open_for_messages(Layout(folder).database)
-    for key, not_before, kind, body in answers:
-        inbox.post(connection, [message_from_text(kind, body)], keys=[key], not_before=not_before)
-    connection.close()
+def _post(folder: Path, answers: Sequence[MessageRow]) -> None:
+    with closing(open_for_messages(Layout(folder).database)) as connection:
+        for row in answers:
+            inbox.post(connection, [row.message], keys=[row.key], not_before=row.not_before)
 
 
 def _last_step(folder: Path) -> int:
-    return int(_rows(folder, "SELECT max(step) FROM steps")[0][0])
-
-
-def _rows(folder: Path, query: str) -> list[Any]:
-    connection: sqlite3.Connection = open_for_reading(Layout(folder).database)
-    try:
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
+    with Reader(folder) as reader:
+        return reader.history.last_step()

@@ -1,4 +1,4 @@
-"""Streams for the measurements: scikit-learn's digits, as many as wanted, each a little different, as files."""
+"""Streams for the measurements: any number of scikit-learn's digits with noise, as files."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ from csim.sources.arrival import Arrival, Decoded
 from csim.sources.decode import decode
 
 KNOWN = ("0", "1", "2")
-_LABELLED = 60  # images a class
+_LABELLED_PER_CLASS = 60
 
 
 def noisy_digits(count: int, seed: int) -> tuple[Images, list[str]]:
-    """Return so many digits, (n, 8, 8), no two alike, and their names; each new class comes later than the one before.
+    """Return digits with noise, (n, 8, 8), no two alike, and their names.
+
+    Each new class appears later than the one before.
 
     Parameters
     ----------
     count
-        Images. Raising it makes the stream longer.
+        How many images. Higher makes the stream longer.
     seed
         Draws the order and the noise.
     """
-    data, rng = digits(), np.random.default_rng(seed)
-    places = rng.integers(0, len(data.images), 2 * count)
-    names = np.asarray(data.names)[places]
-    first = (
-        np.maximum(0, names.astype(int) - len(KNOWN) + 1) * count // 12
-    )  # where each class begins
+    data = digits()
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(data.images), 2 * count)
+    names = np.asarray(data.names)[drawn]
+    # The position at which the class of each image begins.
+    first = np.maximum(0, names.astype(int) - len(KNOWN) + 1) * count // 12
     order = np.flatnonzero(np.arange(2 * count) // 2 >= first)[:count]
     noise = rng.integers(0, 25, (len(order), 8, 8))
-    images = np.clip(data.images[places[order]].astype(int) + noise, 0, 255).astype(np.uint8)
+    images = np.clip(data.images[drawn[order]].astype(int) + noise, 0, 255).astype(np.uint8)
     return images, [str(name) for name in names[order]]
 
 
 def write_files(folder: Path, images: Images) -> None:
-    """Write images as PNG files whose names are their order."""
+    """Write images as PNG files, named by their position."""
     folder.mkdir(parents=True)
     for place, image in enumerate(images, start=1):
         Image.fromarray(image).save(folder / f"{place:07d}.png")
@@ -52,13 +54,13 @@ def write_files(folder: Path, images: Images) -> None:
 def make_stream(root: Path, settings: Settings, seed: int, **config: int) -> None:
     """Make a stream folder that knows three digits."""
     images, names = noisy_digits(4000, seed + 1_000_000)
-    own = [place for name in KNOWN for place in _first(names, name)]
-    arrivals = [_decoded(f"labelled/{place}", images[place]) for place in own]
-    make(root, Config(settings, (8, 8), **config), arrivals, [names[place] for place in own])
+    chosen = [index for name in KNOWN for index in _first(names, name)]
+    arrivals = [_decoded(f"labelled/{index}", images[index]) for index in chosen]
+    make(root, Config(settings, (8, 8), **config), arrivals, [names[index] for index in chosen])
 
 
 def endless(seed: int) -> Iterator[Arrival]:
-    """Give digits without end."""
+    """Yield digits without end."""
     count = 0
     while True:
         images, _ = noisy_digits(5000, seed + count)
@@ -68,10 +70,10 @@ def endless(seed: int) -> Iterator[Arrival]:
 
 
 def _first(names: Sequence[str], name: str) -> list[int]:
-    return [place for place, own in enumerate(names) if own == name][:_LABELLED]
+    return [index for index, other in enumerate(names) if other == name][:_LABELLED_PER_CLASS]
 
 
 def _decoded(item_id: str, image: Images) -> Decoded:
-    seen = decode(Arrival(item_id, image), (8, 8))
-    assert isinstance(seen, Decoded)
-    return seen
+    decoded = decode(Arrival(item_id, image), (8, 8))
+    assert isinstance(decoded, Decoded)
+    return decoded

@@ -1,4 +1,4 @@
-"""What durability costs: images per second with a stream folder and without, and memory over a long stream."""
+"""Measure what durability costs: images per second with a stream folder and without, and memory."""
 
 from __future__ import annotations
 
@@ -19,32 +19,35 @@ from csim.sources.arrival import Decoded
 from csim.sources.directory import Directory
 from csim.sources.prefetch import decoded
 
-_ROUNDS = 2
+_ROUNDS = 2  # the best one counts
 
 
 def race(work: Path, *, images: int, settings: Settings, seed: int) -> tuple[float, float]:
-    """Return images per second of `csim run` over PNG files, and of decoding them and the forward pass alone.
+    """Return images per second of `csim run` on PNG files, and of decoding and forward pass alone.
 
-    The two take turns, each best of two; predictions are written to a file as the command does.
+    The two take turns, and the best of two rounds counts. Like the command, the first writes
+    predictions to a file.
 
     Parameters
     ----------
     work
         An empty folder.
     images
-        PNG files. Raising it steadies the figures.
+        How many PNG files. Higher steadies the figures.
     settings
-        Of the stream; with a budget of 0 nothing is looked for, and what remains is the cost of writing all down.
+        Of the stream. With a budget of 0 csim searches for no questions, so that the difference is
+        the cost of writing.
     seed
         Draws the images.
     """
     files = work / "files"
     write_files(files, noisy_digits(images, seed)[0])
-    ours, alone = [], []
+    ours: list[float] = []
+    alone: list[float] = []
     for turn in range(_ROUNDS):
         make_stream(work / f"stream-{turn}", settings, seed)
         with Stream(work / f"stream-{turn}") as stream:
-            alone.append(images / _seconds(partial(_look, stream, files)))
+            alone.append(images / _seconds(partial(_embed, stream, files)))
             ours.append(images / _seconds(partial(_run, stream, files, work / f"{turn}.jsonl")))
     return max(ours), max(alone)
 
@@ -52,14 +55,14 @@ def race(work: Path, *, images: int, settings: Settings, seed: int) -> tuple[flo
 def memory(
     work: Path, *, marks: tuple[int, int], settings: Settings, seed: int
 ) -> tuple[float, float]:
-    """Return the resident memory in MB after so many images, and after many more.
+    """Return the resident memory in MB at two positions of a stream.
 
     Parameters
     ----------
     work
         An empty folder.
     marks
-        The two numbers of images.
+        The two positions. Higher takes longer.
     settings
         Of the stream.
     seed
@@ -68,17 +71,17 @@ def memory(
     make_stream(work / "stream", settings, seed)
     found: list[float] = []
 
-    def weigh(counts: Counts) -> None:
+    def note_memory(counts: Counts) -> None:
         if len(found) < len(marks) and counts.taken >= marks[len(found)]:
             found.append(_resident())
 
     with Stream(work / "stream") as stream:
-        run(stream, endless(seed), limit=marks[1], on_batch=weigh)
+        run(stream, endless(seed), limit=marks[1], on_batch=note_memory)
     return found[0], found[1]
 
 
 def _run(stream: Stream, files: Path, target: Path) -> None:
-    """Do what the command does."""
+    """Run a stream as the command does."""
     output = Output(stream.layout.database, target, sys.stdout.buffer)
 
     def follow(_: Counts) -> None:
@@ -88,8 +91,8 @@ def _run(stream: Stream, files: Path, target: Path) -> None:
     output.close()
 
 
-def _look(stream: Stream, files: Path) -> None:
-    """Decode files and run the network, as the engine does, and keep nothing."""
+def _embed(stream: Stream, files: Path) -> None:
+    """Decode files and embed them as the engine does, and keep nothing."""
     batch = []
     for arrival in decoded(Directory(files), stream.config.image_shape):
         assert isinstance(arrival, Decoded)
@@ -110,4 +113,4 @@ def _resident() -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1000
-    raise AssertionError("Linux tells every process its memory")
+    raise AssertionError("/proc/self/status must have a line VmRSS")

@@ -1,13 +1,14 @@
-"""What it costs that nothing is lost, and whether nothing is, on stream folders of noisy digits.
+"""Durability of stream folders: whether anything is lost, and what that costs; on noisy digits.
 
     csim bench durability            # 20 minutes on two cores, seed 0
 
-Kills: a stream of 5,000 images with answers and trainings, killed with SIGKILL 100 times at random moments and taken
-up again each time, against the same stream left alone; expect no difference. Pace: `csim run` over 20,000 PNG files
-against decoding them and the forward pass alone, nothing being asked, so that what is measured is the writing; expect
-0.6 to 0.75 (bar 0.6). Memory: after 200,000 images against 20,000; expect 1.0 (bar 1.1). Calls: the 99th percentile of
-classification calls while a model is trained against their median without; expect 2 to 4 (bar 5). Crowd: three
-processes answer through the inbox for a minute while the stream runs; expect nothing lost.
+Kills: a stream of 5,000 images with answers and training is killed with SIGKILL 100 times at
+random moments and continued each time. It is compared with the same stream undisturbed; expect no
+difference. Pace: `csim run` on 20,000 PNG files against decoding and forward pass alone. No
+question is asked, so that the difference is the writing; expect 0.6 to 0.75 (bar 0.6). Memory:
+after 200,000 images against 20,000; expect 1.0 (bar 1.1). Calls: the 99th percentile of
+classification calls during training against their median without; expect 2 to 4 (bar 5). Crowd:
+three processes answer through the inbox for a minute while the stream runs; expect nothing lost.
 """
 
 from __future__ import annotations
@@ -23,12 +24,26 @@ from csim.bench.tables.cases import Done, measure_all
 from csim.bench.tables.table import Row, Table
 from csim.settings import Settings
 
-PACE_BAR, MEMORY_BAR, CALLS_BAR = 0.6, 1.1, 5.0
-_SHORT = Settings(epochs=4)
+PACE_BAR = 0.6
+MEMORY_BAR = 1.1
+CALLS_BAR = 5.0
+_SHORT_TRAINING = Settings(epochs=4)
 
 
 def make(work: Path, *, kills: int, seed: int, on_done: Done | None = None) -> Table:
-    """Return the table; `work` is an empty folder for the streams, raising `kills` takes longer in proportion."""
+    """Return the table.
+
+    Parameters
+    ----------
+    work
+        An empty folder for the streams.
+    kills
+        How often to kill a stream. Higher takes longer, in proportion.
+    seed
+        Draws images, answers and kills.
+    on_done
+        Called after each measurement.
+    """
     cases: list[Callable[[Path], Row]] = [
         partial(_killed, kills=kills, seed=seed),
         partial(_pace, seed=seed),
@@ -37,20 +52,24 @@ def make(work: Path, *, kills: int, seed: int, on_done: Done | None = None) -> T
         partial(_crowd, seed=seed),
     ]
 
-    def measure(place: int) -> Row:
-        folder = work / str(place)
+    def measure(index: int) -> Row:
+        folder = work / str(index)
         folder.mkdir()
-        return cases[place](folder)
+        return cases[index](folder)
 
     return Table(
         name="durability",
-        title="What it costs that nothing is lost",
+        title="Durability: what is lost, and what safety costs",
         notes=[
-            "kills: a stream of 5,000 images; figure: tables and files that differ from those of one left alone",
-            "pace: images per second of `csim run` against decoding and forward pass alone; 20,000 PNG files, budget 0",
+            "kills: a stream of 5,000 images; figure: tables and files that differ from those of "
+            "an undisturbed stream",
+            "pace: images per second of `csim run` against decoding and forward pass alone; 20,000 "
+            "PNG files, budget 0",
             "memory: resident after 200,000 images against 20,000, default settings",
-            "calls: p99 of classification calls of 125 images while a model is trained against their median without",
-            "crowd: three processes answer for 60 seconds while the stream runs; figure: answers lost, and complaints",
+            "calls: p99 of classification calls of 125 images during training against their median "
+            "without",
+            "crowd: three processes answer for 60 seconds while the stream runs; figure: answers "
+            "lost, and errors shown",
         ],
         settings=SETTINGS,
         keys=["what"],
@@ -70,12 +89,12 @@ def _pace(work: Path, *, seed: int) -> Row:
 
 
 def _memory(work: Path, *, seed: int) -> Row:
-    early, late = memory(work, marks=(20_000, 200_000), settings=_SHORT, seed=seed)
+    early, late = memory(work, marks=(20_000, 200_000), settings=_SHORT_TRAINING, seed=seed)
     return _row("memory", late / early, f"≤ {MEMORY_BAR:g}", f"{early:.0f} and {late:.0f} MB")
 
 
 def _calls(work: Path, *, seed: int) -> Row:
-    busy, calm, count = race_training(work, calls=300, settings=Settings(epochs=4), seed=seed)
+    busy, calm, count = race_training(work, calls=300, settings=_SHORT_TRAINING, seed=seed)
     return _row(
         "calls",
         busy / calm,
@@ -87,7 +106,10 @@ def _calls(work: Path, *, seed: int) -> Row:
 def _crowd(work: Path, *, seed: int) -> Row:
     settings = Settings(epochs=4, ask_every=50, recent=500, budget=0.1, update_steps=30)
     found = answer_at_once(work, seconds=60, writers=3, settings=settings, seed=seed)
-    detail = f"{found.sent:,} sent, {found.taken:,} taken, {found.refused:,} came too late, {found.images:,} images"
+    detail = (
+        f"{found.sent:,} sent, {found.taken:,} taken, {found.refused:,} came too late, "
+        f"{found.images:,} images"
+    )
     return _row("crowd", found.lost + found.complaints, "0", detail)
 
 

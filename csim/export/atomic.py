@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and take the place of another only if told."""
+"""Atomic writes: a file or folder appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ from csim.errors import InputError, StorageError
 
 
 @contextmanager
-def whole(path: Path, *, outside: Path, overwrite: bool = False) -> Iterator[Path]:
-    """Give a place beside a path, to write to; what was written there moves to the path when the block ends well.
+def atomic_output(path: Path, *, outside: Path, overwrite: bool = False) -> Iterator[Path]:
+    """Yield a temporary path to write to, and move it to `path` if the block succeeds.
 
     Parameters
     ----------
     path
-        Where a file or folder is to be.
+        The file or folder to make.
     outside
-        The stream folder, in which nothing may be put.
+        The stream folder, in which nothing may be written.
     overwrite
-        Whether a file may already be there.
+        Whether to replace an existing file.
     """
-    beside = path.parent / f".{path.name}.{uuid4().hex[:8]}"
+    temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}"
     try:
         _check(path, outside, overwrite)
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield beside
-        sync(beside)
-        os.replace(beside, path)
+        yield temporary
+        sync(temporary)
+        os.replace(temporary, path)
     except OSError as error:
         raise StorageError(
-            f"{path} cannot be written ({error.strerror}); make room or choose another place"
+            f"{path} cannot be written ({error.strerror}); make room or choose another path"
         ) from error
     finally:
-        _remove(beside)
+        _remove(temporary)
 
 
 def _check(path: Path, outside: Path, overwrite: bool) -> None:
     if path.resolve().is_relative_to(outside.resolve()):
         raise InputError(
-            f"{path} must not lie in the stream folder {outside}, which is for csim alone; choose another"
+            f"{path} must not be inside the stream folder {outside}, which only csim may change; "
+            "choose another path"
         )
     if not path.exists():
         return
@@ -52,7 +53,7 @@ def _check(path: Path, outside: Path, overwrite: bool) -> None:
         raise InputError(f"{path} must not exist yet, it does; give a new name")
     if not path.is_file():
         raise InputError(
-            f"{path} must be a plain file to be replaced, it is not; give another name"
+            f"{path} must be a plain file to be replaced, it is not; choose another name"
         )
 
 

@@ -10,23 +10,23 @@ from csim.errors import FolderError
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent
-from csim.report.folder_facts import gather
-from csim.report.folder_page import figures, lead, render
+from csim.report.folder.facts import gather
+from csim.report.folder.page import figures, lead, render
 
 pytestmark = pytest.mark.slow
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
 HEADINGS = [
-    "Questions that wait",
-    "How right it is",
+    "Open questions",
+    "Accuracy",
     "Classes over time",
-    "What it cost",
-    "The classes",
+    "Labelling cost",
+    "Classes",
     "Groups and their answers",
-    "What the network sees",
+    "Embedding",
     "Models",
-    "Files that could not be taken",
-    "Every figure",
-    "How this was made",
+    "Unreadable files",
+    "All figures",
+    "How this report was made",
 ]
 
 
@@ -50,7 +50,7 @@ def value(root, name):
 
 
 def content_of(root):
-    """Return a digest of every file, but for the one in which readers of a database find each other."""
+    """Return a digest of every file but SQLite's shared memory, which readers write to."""
     files = [path for path in root.rglob("*") if path.is_file() and not path.name.endswith("-shm")]
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -100,9 +100,10 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
     assert value(root, "images").value == "220"
     assert value(root, "classes").value == "2 → 4"
     with Reader(root) as reader:
-        told = len(labels_spent(reader.events()))
-        asked = reader.value("SELECT count(*) FROM questions")
-    questions, spent = value(root, "questions"), value(root, "labels spent")
+        told = len(labels_spent(reader.history.events()))
+        asked = len(reader.questions(None))
+    questions = value(root, "questions")
+    spent = value(root, "labels spent")
     assert (questions.value, questions.headline) == (
         f"{asked}",
         "questions asked; the budget allows 44 by now",
@@ -119,20 +120,18 @@ def test_the_headline_tells_images_classes_questions_labels_and_unreadable_files
 
 def test_the_lead_is_a_sentence_that_a_manager_understands():
     with Reader(small_folder()) as reader:
-        words, asked, opened = (
-            lead(gather(reader)),
-            len(reader.questions(None)),
-            reader.count("open"),
-        )
+        words = lead(gather(reader))
+        asked = len(reader.questions(None))
+        opened = reader.count("open")
     assert words == (
-        "220 images have come by. The program knew 2 classes at the start and knows 4 today. "
+        "220 images have arrived. csim knew 2 classes at the start and knows 4 today. "
         f"It asked {asked} questions, of which {opened} wait for an answer."
     )
 
 
 def test_without_the_truth_nothing_is_said_about_being_right():
     page = Page(render(small_folder()))
-    assert headings(page) == [words for words in HEADINGS if words != "How right it is"] * 2
+    assert headings(page) == [words for words in HEADINGS if words != "Accuracy"] * 2
     assert not any("accuracy" in words or "pur" in words for words in page.words)
     assert page.count("img", "stranger") == 0
 
@@ -146,8 +145,12 @@ def test_with_the_truth_strangers_are_marked(full):
 def test_each_class_has_its_card_with_what_people_and_what_the_program_named(full):
     words = Page(full).words
     with Reader(small_folder()) as reader:
-        first = next(own.position for own in reader.questions("answered") if own.name == "three")
-    assert words.count("named by people") == words.count("named by the program") == 5
+        first = next(
+            question.position
+            for question in reader.questions("answered")
+            if question.name == "three"
+        )
+    assert words.count("labelled by people") == words.count("labelled by csim") == 5
     assert words.count("known from the start") == 2
     assert f"first asked about at image {first}, learned at 160" in words
     assert "not yet learned" in words
@@ -155,9 +158,9 @@ def test_each_class_has_its_card_with_what_people_and_what_the_program_named(ful
 
 def test_models_are_listed_with_their_seconds_and_images(full):
     words = Page(full).words
-    start = words.index("seconds", words.index("images learned from"))
+    start = words.index("seconds", words.index("training images"))
     with Reader(small_folder()) as reader:
-        images = reader.value("SELECT images FROM models WHERE version = 2")
+        images = reader.models.all()[1].images
     assert words[start + 1 : start + 6] == ["1", "0", "0", "40", "2"]
     assert words[start + 7 : start + 11] == ["2", "160", "160", f"{images}"]
     assert re.fullmatch(r"\d+\.\d", words[start + 12])
@@ -167,7 +170,9 @@ def test_settings_that_differ_are_listed(full):
     words = Page(full).words
     listed = words[words.index("default") + 1 :: 3]
     changed = [
-        name for name, own in SETTINGS.to_dict().items() if own != type(SETTINGS)().to_dict()[name]
+        name
+        for name, value in SETTINGS.to_dict().items()
+        if value != type(SETTINGS)().to_dict()[name]
     ]
     assert listed == changed
 
@@ -175,11 +180,10 @@ def test_settings_that_differ_are_listed(full):
 def test_an_empty_stream_has_a_page(empty):
     page = Page(render(empty))
     assert page.problems == []
-    assert "No image has come yet. The first model knows 2 classes." in page.words
+    assert "No image has arrived yet. The first model knows 2 classes." in page.words
     assert (
         headings(page)
-        == ["The classes", "What the network sees", "Models", "Every figure", "How this was made"]
-        * 2
+        == ["Classes", "Embedding", "Models", "All figures", "How this report was made"] * 2
     )
 
 
@@ -213,7 +217,7 @@ def test_a_stream_whose_pictures_are_gone_has_a_page(tmp_path):
     page = Page(render(root, TRUTH))
     assert page.problems == []
     assert page.count("img") == 0
-    assert "What the network sees" not in page.words
+    assert "Embedding" not in page.words
 
 
 def test_a_model_that_is_gone_is_said_and_the_rest_is_shown(tmp_path):
@@ -222,7 +226,7 @@ def test_a_model_that_is_gone_is_said_and_the_rest_is_shown(tmp_path):
         file.unlink()
     page = Page(render(root))
     assert page.problems == []
-    assert "There is no picture this time" in " ".join(page.words)
+    assert "This chart could not be drawn" in " ".join(page.words)
     assert "Groups and their answers" in page.words
 
 
@@ -240,7 +244,7 @@ def test_the_page_can_be_made_while_the_stream_runs(tmp_path):
         page = Page(render(root))
         stream.take(arrivals()[40:60])
         assert stream.position == 60
-    assert "running meanwhile" in page.words
+    assert "running while this was written" in page.words
     assert "40" in page.words
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from csim.errors import InputError, StorageError
-from csim.export.whole import whole
+from csim.export.atomic import atomic_output
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def home(tmp_path):
 
 
 def write(home, name, words="new", **options):
-    with whole(home / name, outside=home / "stream", **options) as beside:
+    with atomic_output(home / name, outside=home / "stream", **options) as beside:
         beside.write_text(words)
 
 
@@ -26,7 +26,7 @@ def entries(home):
 
 
 def test_a_file_appears_when_the_block_ends_and_not_before(home):
-    with whole(home / "deep/er/file", outside=home / "stream") as beside:
+    with atomic_output(home / "deep/er/file", outside=home / "stream") as beside:
         beside.write_text("half")
         assert not (home / "deep/er/file").exists()
         beside.write_text("whole")
@@ -35,7 +35,7 @@ def test_a_file_appears_when_the_block_ends_and_not_before(home):
 
 
 def test_a_folder_appears_whole_too(home):
-    with whole(home / "folder", outside=home / "stream") as beside:
+    with atomic_output(home / "folder", outside=home / "stream") as beside:
         beside.mkdir()
         (beside / "inside").write_text("x")
     assert entries(home) == ["folder"]
@@ -43,7 +43,7 @@ def test_a_folder_appears_whole_too(home):
 
 
 def fail(home, make, error):
-    with whole(home / "file", outside=home / "stream") as beside:
+    with atomic_output(home / "file", outside=home / "stream") as beside:
         make(beside)
         raise error
 
@@ -67,7 +67,7 @@ def test_a_file_is_replaced_if_told_and_stays_if_that_fails(home):
     (home / "file").write_text("old")
     with (
         pytest.raises(ValueError, match="half"),
-        whole(home / "file", outside=home / "stream", overwrite=True),
+        atomic_output(home / "file", outside=home / "stream", overwrite=True),
     ):
         raise ValueError("half-way")
     assert (home / "file").read_text() == "old"
@@ -91,7 +91,7 @@ def test_what_is_no_file_is_never_replaced(home):
 def test_nothing_is_put_into_the_stream_folder(home, name):
     (home / "link").symlink_to(home / "stream")
     (home / "stream/stream.db").write_text("precious")
-    with pytest.raises(InputError, match="must not lie in the stream folder"):
+    with pytest.raises(InputError, match="must not be inside the stream folder"):
         write(home, name, overwrite=True)
     assert (home / "stream/stream.db").read_text() == "precious"
 

@@ -10,7 +10,7 @@ from report.small_log import Page
 from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.records import RemoveClass
-from csim.report.folder_groups import examples, open_cards, picture, settled_cards
+from csim.report.folder.groups import examples, open_cards, picture, settled_cards
 from csim.report.gallery import card
 
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
@@ -18,8 +18,8 @@ TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().item
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(small_folder()) as own:
-        yield own
+    with Reader(small_folder()) as reader:
+        yield reader
 
 
 def changed(tmp_path, *statements):
@@ -35,21 +35,27 @@ def changed(tmp_path, *statements):
 
 def test_open_groups_are_the_oldest_that_wait_with_their_guesses(reader):
     cards = open_cards(reader, most=5)
-    assert [own.question_id for own in cards] == [own.id for own in reader.questions("open")][:5]
-    assert {own.outcome for own in cards} == {"What is this?"}
-    assert all(own.note.startswith("the model's guess: ") for own in cards)
-    assert all(own.odd is None for own in cards), "nobody has looked yet"
+    assert [found.question_id for found in cards] == [
+        question.id for question in reader.questions("open")
+    ][:5]
+    assert {found.outcome for found in cards} == {"What is this?"}
+    assert all(found.note.startswith("the model's guess: ") for found in cards)
+    assert all(found.odd is None for found in cards), "nobody has looked yet"
 
 
 def test_settled_groups_do_not_wait_and_stand_in_order_of_asking(reader):
-    shown = [own.question_id for own in settled_cards(reader, {}, None, most=40)]
-    assert shown == [own.id for own in reader.questions(None) if own.status != "open"]
+    shown = [found.question_id for found in settled_cards(reader, {}, None, most=40)]
+    assert shown == [
+        question.id for question in reader.questions(None) if question.status != "open"
+    ]
     assert len(settled_cards(reader, {}, None, most=7)) == 7
     assert settled_cards(reader, {}, None, most=0) == []
 
 
 def test_a_group_says_what_became_of_it(reader):
-    outcomes = {own.question_id: own.outcome for own in settled_cards(reader, {}, None, most=40)}
+    outcomes = {
+        found.question_id: found.outcome for found in settled_cards(reader, {}, None, most=40)
+    }
     expected = {"skipped": "skipped", "undone": "taken back"}
     for question in reader.questions(None):
         if question.status != "open":
@@ -61,7 +67,7 @@ def test_the_first_group_of_each_class_is_among_few(reader):
     for question in reader.questions("answered"):
         if len(question.members) > 1:
             wanted.setdefault(question.name, question.id)
-    shown = {own.question_id for own in settled_cards(reader, {}, None, most=10)}
+    shown = {found.question_id for found in settled_cards(reader, {}, None, most=10)}
     assert len(wanted) == 4
     assert set(wanted.values()) <= shown
 
@@ -73,33 +79,38 @@ def test_mixed_groups_are_shown_and_their_strangers_come_first(reader):
         if len({TRUTH[reader.item(place).id] for place in question.members}) > 1
     ]
     cards = {
-        own.question_id: own
-        for own in settled_cards(reader, dict.fromkeys(mixed, 3), TRUTH, most=8)
+        found.question_id: found
+        for found in settled_cards(reader, dict.fromkeys(mixed, 3), TRUTH, most=8)
     }
     assert set(mixed[:2]) <= set(cards)
-    own = cards[mixed[0]]
-    assert own.odd
-    marks = [item.id in own.odd for item in own.others]
+    found = cards[mixed[0]]
+    assert found.odd
+    marks = [item.id in found.odd for item in found.others]
     assert marks == sorted(marks, reverse=True)
 
 
 def test_a_group_is_shown_with_a_few_of_its_images_and_its_size(reader, tmp_path):
     first = reader.questions("answered")[0].id
-    more = "INSERT OR IGNORE INTO members SELECT ?, place FROM items WHERE picture IS NOT NULL AND place > 0"
+    more = (
+        "INSERT OR IGNORE INTO members SELECT ?, place FROM items"
+        " WHERE picture IS NOT NULL AND place > 0"
+    )
     with changed(tmp_path, (more, (first,))) as other:
         largest = max(other.questions("answered"), key=lambda question: len(question.members))
-        own = next(
-            own for own in settled_cards(other, {}, None, most=40) if own.question_id == largest.id
+        found = next(
+            found
+            for found in settled_cards(other, {}, None, most=40)
+            if found.question_id == largest.id
         )
     assert largest.id == first
-    assert own.size == len(largest.members) > 15
-    assert len(own.others) == 14
-    assert own.representative.position == largest.representative
-    assert f"+{own.size - 15}" in Page(card(own)).words
+    assert found.size == len(largest.members) > 15
+    assert len(found.others) == 14
+    assert found.representative.position == largest.representative
+    assert f"+{found.size - 15}" in Page(card(found)).words
 
 
 def test_examples_are_the_newest_of_a_class_by_who_named_them(reader):
-    ids = {own.name: own.id for own in reader.classes()}
+    ids = {row.name: row.id for row in reader.classes()}
     found = examples(reader, list(ids.values()))
     for name, class_id in ids.items():
         mine = [item for item in reader.items() if item.name == name and item.has_picture]
@@ -119,7 +130,7 @@ def test_examples_of_classes_that_are_not_asked_for_are_not_made(reader):
 
 
 def test_a_picture_is_what_was_kept(reader):
-    item = next(own for own in reader.items() if own.place > 0 and own.has_picture)
+    item = next(row for row in reader.items() if row.place > 0 and row.has_picture)
     kept = np.asarray(Image.open(io.BytesIO(reader.picture(item.place))))
     assert np.array_equal(picture(reader, item.place, item.id).image, kept)
 
@@ -128,7 +139,7 @@ def test_a_large_picture_is_made_small_and_a_damaged_one_is_none(tmp_path):
     buffer = io.BytesIO()
     Image.new("RGB", (640, 320), "red").save(buffer, "JPEG")
     with changed(tmp_path, ("UPDATE pictures SET file = ?", (buffer.getvalue(),))) as reader:
-        item = next(own for own in reader.items() if own.has_picture)
+        item = next(row for row in reader.items() if row.has_picture)
         assert picture(reader, item.place, item.id).image.shape == (32, 64, 3)
         assert picture(reader, item.place, item.id, 160).image.shape == (80, 160, 3)
     connection = sqlite3.connect(reader.layout.database)
@@ -143,8 +154,8 @@ def test_groups_whose_pictures_are_gone_are_shown_without(tmp_path):
     gone = ("UPDATE items SET picture = NULL", ()), ("DELETE FROM pictures", ())
     with changed(tmp_path, *gone) as reader:
         cards = settled_cards(reader, {}, TRUTH, most=40) + open_cards(reader, 40)
-        assert len(cards) == reader.value("SELECT count(*) FROM questions")
-        assert all(own.representative is None and not own.others for own in cards)
+        assert len(cards) == len(reader.questions(None))
+        assert all(found.representative is None and not found.others for found in cards)
         page = Page("".join(map(card, cards)))
         assert page.problems == []
         assert page.count("img") == 0
@@ -157,10 +168,10 @@ def test_groups_whose_pictures_are_gone_are_shown_without(tmp_path):
 def test_a_question_whose_class_was_removed_says_so(tmp_path):
     root = copy_of(tmp_path)
     with Reader(root) as reader:
-        three = next(own.id for own in reader.classes() if own.name == "three")
-        threes = sum(own.name == "three" for own in reader.questions("answered"))
+        three = next(row.id for row in reader.classes() if row.name == "three")
+        threes = sum(row.name == "three" for row in reader.questions("answered"))
     send(root, [RemoveClass(three)])
     with Reader(root) as reader:
-        outcomes = [own.outcome for own in settled_cards(reader, {}, None, most=40)]
+        outcomes = [found.outcome for found in settled_cards(reader, {}, None, most=40)]
         assert outcomes.count("class removed") == threes > 1
         assert "three" not in outcomes

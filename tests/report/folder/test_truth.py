@@ -7,17 +7,17 @@ from csim.folder.reader import Reader
 from csim.metrics.accuracy import accuracy, unasked
 from csim.metrics.labels import at_arrival, class_names, final, named
 from csim.metrics.purity import purity
-from csim.report.folder_accuracy import figures, section
-from csim.report.folder_facts import gather
-from csim.report.folder_truth import judge, read_truth
+from csim.report.folder.accuracy import figures, section
+from csim.report.folder.facts import gather
+from csim.report.folder.truth import judge, read_truth
 
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
 
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(small_folder()) as own:
-        yield own
+    with Reader(small_folder()) as reader:
+        yield reader
 
 
 def written(tmp_path, text):
@@ -46,8 +46,8 @@ def test_a_row_without_a_class_says_nothing_and_one_that_comes_again_nothing_new
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "there is no item"),
-        ("item,name\na,gull\n", "there is no class"),
+        ("", "item is missing"),
+        ("item,name\na,gull\n", "class is missing"),
         ("item,class\na,gull\na,heron\n", "'a' has two"),
         (b"item,class\na,\xff\xfe\n", "in UTF-8"),
         ("item,class\na," + "x" * 200_000 + "\n", "it is not"),
@@ -60,12 +60,13 @@ def test_a_file_that_cannot_be_the_truth_is_refused_with_a_reason(tmp_path, text
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match="must be a CSV file that can be read"):
+    with pytest.raises(InputError, match="must be a readable CSV file"):
         read_truth(tmp_path / "nowhere.csv")
 
 
 def test_accuracy_is_what_the_metrics_find_in_the_log(reader):
-    events, judged = reader.events(), judge(reader, TRUTH)
+    events = reader.history.events()
+    judged = judge(reader, TRUTH)
     names = class_names(events)
     ordered = dict(judged.truth)
     assert list(ordered) == list(at_arrival(events)), "in order of arrival"
@@ -74,7 +75,9 @@ def test_accuracy_is_what_the_metrics_find_in_the_log(reader):
     assert value(judged, "accuracy at arrival") == f"{at_once:.1f}\u00a0%"
     assert value(judged, "accuracy") == f"{accuracy(today, ordered):.1f}\u00a0%"
     told = unasked(events, ordered)
-    assert value(judged, "accuracy, not named by people") == f"{accuracy(today, told):.1f}\u00a0%"
+    assert (
+        value(judged, "accuracy, not labelled by people") == f"{accuracy(today, told):.1f}\u00a0%"
+    )
     assert accuracy(today, ordered) > 50
 
 
@@ -87,9 +90,12 @@ def test_a_truth_of_some_images_judges_those_alone(reader):
 
 
 def test_a_truth_of_other_images_is_refused(reader, tmp_path):
-    with pytest.raises(InputError, match="none of its 1 has come"):
+    with pytest.raises(InputError, match="none of its 1 ids is in the stream"):
         judge(reader, {"elsewhere.png": "zero"})
-    with Reader(new_folder(tmp_path / "new")) as empty, pytest.raises(InputError, match="has come"):
+    with (
+        Reader(new_folder(tmp_path / "new")) as empty,
+        pytest.raises(InputError, match="is in the stream"),
+    ):
         judge(empty, TRUTH)
 
 
@@ -97,9 +103,9 @@ def test_strangers_are_those_that_a_plain_loop_finds(reader):
     judged = judge(reader, TRUTH)
     ids = {item.place: item.id for item in reader.items()}
     for question in reader.questions(None):
-        own = TRUTH[ids[question.representative]]
+        expected = TRUTH[ids[question.representative]]
         assert judged.strangers[question.id] == sum(
-            TRUTH[ids[place]] != own for place in question.members
+            TRUTH[ids[place]] != expected for place in question.members
         )
     assert judged.grouped == sum(len(question.members) for question in reader.questions(None))
     assert 0 < sum(judged.strangers.values()) < judged.grouped
@@ -108,7 +114,7 @@ def test_strangers_are_those_that_a_plain_loop_finds(reader):
 def test_purity_counts_also_images_that_joined_later(reader):
     """`metrics.purity` sees the groups as they were when they were asked about."""
     judged = judge(reader, TRUTH)
-    then = purity(reader.events(), TRUTH)
+    then = purity(reader.history.events(), TRUTH)
     share = 100 * (1 - sum(judged.strangers.values()) / judged.grouped)
     assert value(judged, "purity") == f"{share:.1f}\u00a0%"
     assert abs(share - then) < 25
@@ -134,9 +140,10 @@ def test_the_table_tells_of_every_true_class_how_much_is_right_and_what_it_is_ta
 
 def test_a_curve_of_few_known_images_stands_where_they_came(reader):
     """The last tenth alone is known: no curve before it."""
-    facts, judged = gather(reader), judge(reader, dict(list(TRUTH.items())[198:]))
+    facts = gather(reader)
+    judged = judge(reader, dict(list(TRUTH.items())[198:]))
     html = section(judged, facts)
-    assert "images whose class is known, 22 of 220" in html
+    assert "It is known for 22 of 220 images." in html
     assert np.array_equal(judged.places, np.arange(199, 221))
 
 
