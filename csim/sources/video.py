@@ -103,6 +103,6 @@ def _load_av() -> Any:  # noqa: ANN401
         import av  # noqa: PLC0415
     except ImportError as error:
         raise InputError(
-            "csim reads videos with PyAV, which is not installed; pip install 'csim[video]'"
+            "csim reads videos with PyAV, which is not installed; install it: pip install av"
         ) from error
     return av

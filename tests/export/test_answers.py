@@ -111,7 +111,7 @@ def test_csv_with_its_columns_in_any_order_and_others_beside_them(tmp_path):
         ("", "line 1: it must name the columns question and name"),
         ("question;name\n3;heron\n", "line 1: it must name the columns"),
         ("question,nmae\n3,heron\n", "line 1: it must name the columns"),
-        ("question,name\n1,heron\n2,\n", "line 3: a class name must hold"),
+        ("question,name\n1,heron\n2,\n", "line 3: a class name must have"),
         ("question,name\n1,heron\n2\n", "line 3: it must have as many values"),
         ("question,name\n1,heron, grey\n", "line 2: it must have as many values"),
         ("question,name\nx,heron\n", "line 2: question must be a whole number from 1 up.*'x'"),
