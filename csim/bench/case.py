@@ -92,8 +92,7 @@ class Case:
         >>> Case("paper", "mnist", seed=2, thin=5, changes={"hidden_units": 50}).name
         'mnist-paper-r0.3-thin5-hidden_units=50-seed2'
         """
-        place = f"+{_digest(str(self.path))}" if self.path else ""
-        words = [self.data + place, self.method, f"r{self.known_share:.12g}"]
+        words = [self.data_name, self.method, f"r{self.known_share:.12g}"]
         words += [f"thin{self.thin}"] * (self.thin != 1) + [self.scenario] * (
             self.scenario != "paper"
         )
@@ -105,10 +104,16 @@ class Case:
             if value != usual[key]
         ]
         words += [f"{key}={value}" for key, value in sorted(self.changes.items())]
-        name = re.sub(r"[^\w.=+-]", "_", "-".join([*words, f"seed{self.seed}"]))
-        return (
-            name if len(name.encode()) <= _LONGEST else f"{name[: _LONGEST // 4]}+{_digest(name)}"
-        )
+        return _as_file_name("-".join([*words, f"seed{self.seed}"]))
+
+    @property
+    def data_name(self) -> str:
+        """Return the data set as a file name; images of your own get a checksum of their path.
+
+        >>> Case("default", "birds", path=Path("birds.npz")).data_name
+        'birds+ce2f1070'
+        """
+        return _as_file_name(self.data + (f"+{_digest(str(self.path))}" if self.path else ""))
 
     def describe(self) -> dict[str, Any]:
         """Return the case as plain values, but for its method, data set and seed."""
@@ -137,6 +142,13 @@ class Case:
             places.setdefault(name, []).append(place)
         few = [place for own in places.values() for place in own[:2]]
         self.stream(DataSet(data.name, data.images[few], [data.names[place] for place in few]))
+
+
+def _as_file_name(text: str) -> str:
+    """Return a text without what a file name must not hold, and not too long for one."""
+    name = re.sub(r"[^\w.=+-]", "_", text)
+    is_short = len(name.encode()) <= _LONGEST
+    return name if is_short else f"{name[: _LONGEST // 4]}+{_digest(name)}"
 
 
 def _digest(text: str) -> str:

@@ -11,8 +11,10 @@ from pathlib import Path
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.download import Progress
+from csim.bench.json_lines import sweep
+from csim.bench.origin import fingerprint
 from csim.bench.processes import Tell, each
-from csim.bench.results import Result, describe, fingerprint, missing, read, sweep, write
+from csim.bench.results import Result, describe, missing, read, read_all, write
 from csim.bench.run import run
 from csim.errors import InputError
 
@@ -55,10 +57,10 @@ def measure(
         case.check(_load(case.data, case.thin, case.path, data_dir, on_download))
     prepare(out)
     prepare(out / "runs")
-    sweep(out)
+    sweep(out / "runs")
     work = partial(_run_one, out=out, data_dir=data_dir)
     each(work, todo, jobs=jobs, on_step=partial(on_run, todo) if on_run else None)
-    found = [read(out, case) for case in cases]
+    found = read_all(out, cases)
     assert None not in found
     return [result for result in found if result is not None]
 

@@ -85,7 +85,7 @@ def test_a_sheet_is_printed_and_left_on_disk(made, name, sheet, rows):
 @pytest.mark.slow
 def test_points_are_kept_and_a_picture_is_drawn_again_without_them_being_made_again(run, out):
     (points,) = (out / "runs").iterdir()
-    assert points.name == "embedding-digits-r0.3-seed3-40.json"
+    assert points.name == "embedding.jsonl"
     before, drawn = points.stat().st_mtime_ns, (out / "embedding-seed3-quick.svg").read_bytes()
     (out / "embedding-seed3-quick.svg").unlink()
     result = run("embedding", "--dataset", "digits", "--seed", 3, "--quick", "--out", out)
@@ -100,7 +100,7 @@ def test_damaged_points_are_named(run, out):
     points.write_text("{", encoding="utf-8")
     result = run("embedding", "--dataset", "digits", "--seed", 3, "--quick", "--out", out)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"csim: {points} is not a file of points")
+    assert result.stderr.startswith(f"csim: {points}, line 1 is damaged")
     assert len(result.stderr.splitlines()) == 1
 
 

@@ -75,14 +75,12 @@ def test_a_quick_study_runs_prints_its_table_and_leaves_four_files(made):
         ]
 
 
-def test_each_run_leaves_a_result_file_with_its_figures(made):
+def test_each_run_leaves_a_line_with_its_figures(made):
     out, result = made
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
-    for row in rows:
-        (path,) = (out / "runs").glob(f"digits-{row['method']}-*.json")
-        assert (
-            json.loads(path.read_text(encoding="utf-8"))["figures"]["accuracy"] == row["accuracy %"]
-        )
+    runs = map(json.loads, (out / "runs" / "digits.jsonl").read_text().splitlines())
+    accuracies = {content["method"]: content["figures"]["accuracy"] for content in runs}
+    assert accuracies == {row["method"]: row["accuracy %"] for row in rows}
 
 
 def test_the_table_says_that_it_is_a_quick_look_and_how_it_was_made(made):

@@ -144,7 +144,7 @@ def is_figure(cell: str) -> bool:
 def _damage(folder: Folder, done: Runs) -> str:
     found = {
         **folder.damaged,
-        **{f"runs/{name}": "it is not a result file" for name in done.damaged},
+        **{f"runs/{name}": why for name, why in done.damaged.items()},
     }
     if not found:
         return ""

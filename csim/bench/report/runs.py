@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from csim.bench.json_lines import read_lines
+from csim.bench.results import CURVES
+from csim.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -24,10 +27,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a folder, and the files that could not be read."""
+    """Hold all runs of a folder, and what is wrong with each file or line that cannot be read."""
 
     runs: Sequence[Run]
-    damaged: Sequence[str]
+    damaged: Mapping[str, str]
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -68,15 +71,22 @@ class Runs:
 
 
 def read(folder: Path) -> Runs:
-    """Return the runs of a folder of results; files in `runs/` that name another kind are passed over."""
-    runs, damaged = [], []
-    for path in sorted((folder / "runs").glob("*.json")):
+    """Return the runs of a folder of results; entries of another kind are not runs."""
+    runs: list[Run] = []
+    damaged: dict[str, str] = {}
+    for path in sorted((folder / "runs").glob("*.jsonl")):
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if "kind" not in content:
-                runs.append(_run(content))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            damaged.append(path.name)
+            lines = read_lines(path)
+        except InputError as error:
+            damaged[path.name] = str(error)
+            continue
+        damaged |= {f"{path.name}, line {number}": why for number, why in lines.damaged.items()}
+        for entry in lines.entries.values() if path.name != CURVES else ():
+            try:
+                if "kind" not in entry.content:
+                    runs.append(_run(entry.content))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                damaged[f"{path.name}, line {entry.number}"] = f"it is not a run ({error!r})"
     return Runs(runs, damaged)
 
 

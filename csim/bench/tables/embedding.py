@@ -19,8 +19,8 @@ import numpy as np
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
+from csim.bench.json_lines import Content
 from csim.bench.tables.cases import Done
-from csim.bench.tables.kept import Content
 from csim.bench.tables.projections import MOST, Projection, project_all
 from csim.bench.tables.sheet import INK, Sheet, drawing
 from csim.bench.tables.spaces import EVERY_SPACE, TITLES

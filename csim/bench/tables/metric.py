@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.tables.kept import Content
+from csim.bench.json_lines import Content
 from csim.bench.tables.panels import draw_reported, legend_below, make_grid
 from csim.bench.tables.plan import DATA, ordinal
 from csim.bench.tables.reported import metric_of, printed

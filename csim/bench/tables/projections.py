@@ -6,7 +6,6 @@ made twice, and a picture is drawn from it without training.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,18 +19,20 @@ from sklearn.neighbors import NearestNeighbors
 from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import load
+from csim.bench.json_lines import Content, put
 from csim.bench.methods import settings_of
+from csim.bench.origin import fingerprint, origin
 from csim.bench.processes import Tell, each
-from csim.bench.results import fingerprint, origin, write_whole
 from csim.bench.study import prepare
 from csim.bench.tables.cases import Done
 from csim.bench.tables.figures import NEIGHBOURS
-from csim.bench.tables.kept import Content, read_kept
+from csim.bench.tables.kept import read_kept
 from csim.bench.tables.spaces import EVERY_SPACE, PIXELS, embed, of_stream
 from csim.records import Bools, Floats, Ints
 from csim.report.charts import project
 
 FORMAT = 1
+FILE = Path("runs") / "embedding.jsonl"  # in the folder of results
 MOST = 2000  # images in all: with many classes, fewer of each
 _PARTS = len(EVERY_SPACE) + 1  # the file is the last part
 
@@ -121,18 +122,13 @@ def project_all(
 
 def read(out: Path, projection: Projection) -> Content | None:
     """Return the content of a projection's file, None if there is none or it was made with other settings."""
-    return read_kept(path_of(out, projection), projection.describe(), _check, "points")
+    return read_kept(out / FILE, projection.name, projection.describe(), _check)
 
 
 def _check(content: Content) -> None:
     names, panels = content["sample"]["names"], content["panels"]
     if any(len(panels[space]["points"]) != len(names) for space in EVERY_SPACE):
         raise ValueError("it must have a point for every image")
-
-
-def path_of(out: Path, projection: Projection) -> Path:
-    """Return where the file of a projection stands."""
-    return out / "runs" / f"{projection.name}.json"
 
 
 def _make(projection: Projection, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
@@ -148,7 +144,7 @@ def _make(projection: Projection, tell: Tell, *, out: Path, data_dir: Path | Non
         tell(done, _PARTS)
     sample = {"known": view.known, "names": view.names, "fingerprint": fingerprint(data)}
     content = {**projection.describe(), "sample": sample, "panels": panels, "origin": origin()}
-    write_whole(path_of(out, projection), json.dumps(content, ensure_ascii=False))
+    put(out / FILE, projection.name, content)
     tell(_PARTS, _PARTS)
 
 

@@ -6,7 +6,6 @@ twice, and a table is drawn from it without learning.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,17 +20,19 @@ from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.baselines.learners.knn import CHOICES, choose_k, nearest, vote
 from csim.bench.datasets import DataSet, thin
 from csim.bench.datasets.catalogue import load
+from csim.bench.json_lines import Content, put
 from csim.bench.methods import settings_of
+from csim.bench.origin import fingerprint, origin
 from csim.bench.processes import Tell, each
-from csim.bench.results import fingerprint, origin, write_whole
 from csim.bench.study import prepare
-from csim.bench.tables.kept import Content, read_kept
+from csim.bench.tables.kept import read_kept
 from csim.bench.tables.networks import learn
 from csim.bench.tables.samples import columns_of
 from csim.records import Floats, Images, Ints
 from csim.settings import Settings
 
 FORMAT = 1
+FILE = Path("runs") / "metric.jsonl"  # in the folder of results
 FLOORS, NETWORKS = ("pixels", "pca"), ("paper", "default")
 METHODS = (*FLOORS, *LEARNERS, *NETWORKS)
 SPLITS = {"S1": (4, 2, 4), "S2": (1, 1, 8)}  # to learn from, to validate with, to be scored on
@@ -153,16 +154,8 @@ def score_all(
 def read(out: Path, trial: Trial) -> Content | None:
     """Return the content of a trial's file, None if there is none or it was made with other settings."""
     return read_kept(
-        path_of(out, trial),
-        trial.describe(),
-        lambda content: content["figures"]["accuracy"],
-        "a trial",
+        out / FILE, trial.name, trial.describe(), lambda content: content["figures"]["accuracy"]
     )
-
-
-def path_of(out: Path, trial: Trial) -> Path:
-    """Return where the file of a trial stands."""
-    return out / "runs" / f"{trial.name}.json"
 
 
 def _make(trial: Trial, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
@@ -178,7 +171,7 @@ def _make(trial: Trial, tell: Tell, *, out: Path, data_dir: Path | None) -> None
         "figures": {name: round(value, 4) for name, value in figures.items()},
         "origin": origin(),
     }
-    write_whole(path_of(out, trial), json.dumps(content, indent=1, ensure_ascii=False))
+    put(out / FILE, trial.name, content)
     tell(1, 1)
 
 

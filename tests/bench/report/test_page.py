@@ -1,13 +1,13 @@
 """The page of a folder of results: whole, in order, and safe whatever the files hold."""
 
 import io
-import json
 import re
 
 import pytest
 from matplotlib.figure import Figure
 from report.small_log import Page
 
+from csim.bench.json_lines import put
 from csim.bench.report import page
 from csim.bench.report.runs import read
 from csim.bench.report.sheets import USUAL, find
@@ -49,8 +49,7 @@ def leave_run(folder, name, **changes):
         },
         **changes,
     }
-    (folder / "runs").mkdir(exist_ok=True)
-    (folder / "runs" / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    put(folder / "runs" / "mnist.jsonl", name, content)
 
 
 @pytest.fixture
@@ -203,13 +202,13 @@ def test_damaged_files_are_named_and_do_not_break_the_page(folder):
         "# Half\n\n| a | b |\n| --- | --- |\n| 1 |\n", encoding="utf-8"
     )
     (folder / "stream.svg").write_text("<svg", encoding="utf-8")
-    (folder / "runs" / "half.json").write_text("{", encoding="utf-8")
+    (folder / "runs" / "half.jsonl").write_text("{", encoding="utf-8")
     text = html(folder)
     assert problems(text) == []
     told = " ".join(Page(text).words)
     assert "novelty.md : every row must have 2 cells, row 1 has 1" in told
     assert "stream.svg is damaged: it must be an SVG drawing" in told
-    assert "runs/half.json : it is not a result file" in told
+    assert "runs/half.jsonl, line 1 : Expecting property name" in told
     assert Page(text).count("svg") == 1
     assert '<a href="#damaged">' in text
 

@@ -1,13 +1,12 @@
 """The table and the picture of an embedding, drawn from files of points that a test makes up."""
 
-import json
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+from csim.bench.json_lines import put, read_lines
 from csim.bench.tables import embedding
-from csim.bench.tables.projections import Projection, path_of
+from csim.bench.tables.projections import FILE, Projection
 from csim.bench.tables.spaces import EVERY_SPACE, TITLES
 
 NAMES = ["_low", "$5", "crane", "gull", "heron"]
@@ -37,10 +36,8 @@ def leave_points(out, projection, names=NAMES, known=KNOWN):
         "names": [name for name in names for _ in range(6)],
         "fingerprint": "0",
     }
-    path = path_of(out, projection)
-    path.parent.mkdir(exist_ok=True)
     content = {**projection.describe(), "sample": sample, "panels": panels, "origin": {}}
-    path.write_text(json.dumps(content), encoding="utf-8")
+    put(out / FILE, projection.name, content)
     return content
 
 
@@ -105,9 +102,8 @@ def test_every_space_is_a_panel_with_its_title_and_figures(sheet):
 
 
 def test_every_image_is_drawn_where_its_point_is(sheet, tmp_path):
-    content = json.loads(
-        path_of(tmp_path, Projection("digits", 0, 100)).read_text(encoding="utf-8")
-    )
+    name = Projection("digits", 0, 100).name
+    content = read_lines(tmp_path / FILE).entries[name].content
     for axes, space in zip(panels(sheet.picture), EVERY_SPACE, strict=True):
         drawn = {
             tuple(point)

@@ -1,6 +1,5 @@
 """Projections on scikit-learn's digits, ten images a class: what the file holds, and when it is made again."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,12 +7,13 @@ import pytest
 from sklearn.metrics import silhouette_samples
 from sklearn.neighbors import KNeighborsClassifier
 
+from csim.bench.json_lines import put, read_lines
 from csim.bench.tables import figures
 from csim.bench.tables.projections import (
+    FILE,
     MOST,
     Projection,
     measure,
-    path_of,
     project_all,
     read,
     voted,
@@ -36,16 +36,17 @@ def made(tmp_path_factory):
 @pytest.fixture
 def copy(made, tmp_path):
     """Return a folder of one's own with the same file."""
-    path = path_of(tmp_path, DIGITS)
-    path.parent.mkdir()
-    path.write_bytes(path_of(made[0], DIGITS).read_bytes())
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_bytes((made[0] / FILE).read_bytes())
     return tmp_path
 
 
+def stored(folder, projection=DIGITS):
+    return read_lines(folder / FILE).entries[projection.name].content
+
+
 def test_a_file_tells_all_that_made_it(made):
-    content = json.loads(
-        (made[0] / "runs" / "embedding-digits-r0.3-seed3-10.json").read_text(encoding="utf-8")
-    )
+    content = stored(made[0])
     assert content["format"] == 1
     assert content["kind"] == "embedding"
     assert (content["data"], content["seed"], content["per_class"]) == ("digits", 3, 10)
@@ -93,10 +94,10 @@ def test_progress_counts_every_space_and_the_file(made):
 
 def test_a_finished_projection_is_read_and_not_made_again(copy, monkeypatch):
     monkeypatch.delenv("CSIM_DATA", raising=False)
-    path, told = path_of(copy, DIGITS), []
-    content = json.loads(path.read_text(encoding="utf-8"))
+    told = []
+    content = stored(copy)
     content["panels"]["pixels"]["points"][0] = [123.0, 456.0]
-    path.write_text(json.dumps(content), encoding="utf-8")
+    put(copy / FILE, DIGITS.name, content)
     assert project_all([DIGITS], copy, on_done=lambda *parts: told.append(parts)) == [content]
     assert told == []
 
@@ -106,18 +107,15 @@ def test_only_what_is_missing_is_made_and_the_order_is_kept(copy):
     contents = project_all([other, DIGITS], copy)
     assert [content["per_class"] for content in contents] == [6, 10]
     assert len(contents[0]["sample"]["names"]) == 60
-    assert sorted(path.name for path in (copy / "runs").iterdir()) == [
-        "embedding-digits-r0.3-seed3-10.json",
-        "embedding-digits-r0.3-seed3-6.json",
-    ]
+    assert list(read_lines(copy / FILE).entries) == [DIGITS.name, other.name]
+    assert list((copy / "runs").iterdir()) == [copy / FILE]
 
 
 @pytest.mark.parametrize("key", ["format", "per_class", "settings"])
 def test_a_file_made_otherwise_does_not_count(copy, key):
-    path = path_of(copy, DIGITS)
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = stored(copy)
     content[key] = {"paper": {}} if key == "settings" else 99
-    path.write_text(json.dumps(content), encoding="utf-8")
+    put(copy / FILE, DIGITS.name, content)
     assert read(copy, DIGITS) is None
 
 
@@ -126,31 +124,33 @@ def test_no_file_is_no_projection(tmp_path):
 
 
 def damaged_contents():
-    whole = DIGITS.describe()
+    identity = DIGITS.describe()
     few = {space: {"points": [[0, 0]], "figures": {}} for space in EVERY_SPACE}
     return {
-        "half a file": '{"format": 1,',
-        "a list": "[1]",
-        "another file": "{}",
-        "no panels": json.dumps({**whole, "sample": {"names": ["1"]}}),
-        "too few points": json.dumps({**whole, "sample": {"names": ["1", "2"]}, "panels": few}),
+        "another entry": {},
+        "no panels": {**identity, "sample": {"names": ["1"]}},
+        "too few points": {**identity, "sample": {"names": ["1", "2"]}, "panels": few},
     }
 
 
 @pytest.mark.parametrize("damage", damaged_contents())
-def test_a_damaged_file_is_named_with_what_to_do(tmp_path, damage):
-    path = path_of(tmp_path, DIGITS)
-    path.parent.mkdir()
-    path.write_text(damaged_contents()[damage], encoding="utf-8")
-    with pytest.raises(InputError, match=r"seed3-10\.json is not a file of points .*delete it"):
+def test_a_damaged_entry_is_named_with_what_to_do(tmp_path, damage):
+    put(tmp_path / FILE, DIGITS.name, damaged_contents()[damage])
+    with pytest.raises(InputError, match=r"embedding\.jsonl, line 1 is not an entry .*delete"):
+        read(tmp_path, DIGITS)
+
+
+def test_a_damaged_line_is_named_with_what_to_do(tmp_path):
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_text('{"format": 1,')
+    with pytest.raises(InputError, match=r"embedding\.jsonl, line 1 is damaged .*delete"):
         read(tmp_path, DIGITS)
 
 
 def test_a_file_of_before_a_space_was_added_is_made_again(copy):
-    path = path_of(copy, DIGITS)
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = stored(copy)
     del content["settings"]["lmnn"], content["panels"]["lmnn"]
-    path.write_text(json.dumps(content), encoding="utf-8")
+    put(copy / FILE, DIGITS.name, content)
     assert read(copy, DIGITS) is None
 
 

@@ -1,21 +1,20 @@
 """Trials: parts that share no image, files that are made once, and figures of real learning on digits."""
 
-import json
-
 import numpy as np
 import pytest
 
 from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.baselines.learners.knn import choose_k
 from csim.bench.datasets import DataSet
+from csim.bench.json_lines import put, read_lines
 from csim.bench.tables.trials import (
+    FILE,
     FLOORS,
     METHODS,
     NETWORKS,
     SPLITS,
     Trial,
     divide,
-    path_of,
     read,
     score_all,
 )
@@ -97,22 +96,24 @@ def test_a_trial_that_has_its_file_is_not_made_again(tmp_path):
 def test_what_was_made_with_other_settings_is_made_again(tmp_path):
     trial = Trial("sklr", "digits", "S2", 0, is_quick=True)
     score_all([trial], tmp_path)
-    content = json.loads(path_of(tmp_path, trial).read_text())
+    content = read_lines(tmp_path / FILE).entries[trial.name].content
     assert content["settings"] == learner_of("sklr", seed=0, is_quick=True).get_params()
     content["settings"]["rank"] = 7
-    path_of(tmp_path, trial).write_text(json.dumps(content))
+    put(tmp_path / FILE, trial.name, content)
     assert read(tmp_path, trial) is None
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 1}'])
-def test_a_damaged_file_is_named(text, tmp_path):
-    path = path_of(tmp_path, PIXELS)
-    path.parent.mkdir()
-    path.write_text(text)
-    with pytest.raises(
-        InputError,
-        match=r"metric-digits-S1-pixels-seed0.json is not a file of a trial .* delete it",
-    ):
+@pytest.mark.parametrize("content", [{}, {"format": 1}, PIXELS.describe()])
+def test_a_damaged_entry_is_named(content, tmp_path):
+    put(tmp_path / FILE, PIXELS.name, content)
+    with pytest.raises(InputError, match=r"metric\.jsonl, line 1 is not an entry .* delete"):
+        read(tmp_path, PIXELS)
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_text("{")
+    with pytest.raises(InputError, match=r"metric\.jsonl, line 1 is damaged .* delete"):
         read(tmp_path, PIXELS)
 
 
