@@ -54,14 +54,13 @@ def test_every_command_is_listed(run, command):
     assert f" {command} " in run("bench", "--help").output
 
 
-def test_a_quick_study_runs_prints_its_table_and_leaves_four_files(made):
+def test_a_quick_study_runs_prints_its_table_and_leaves_three_files(made):
     out, result = made
     assert result.exit_code == 0, result.output
     assert (out / "stream-digits-quick.md").read_text(encoding="utf-8") in result.stdout
     assert {path.suffix for path in out.glob("stream-digits-quick.*")} == {
         ".md",
         ".csv",
-        ".svg",
         ".png",
     }
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
@@ -121,7 +120,6 @@ def test_the_longer_studies_run_too(run, table, tmp_path):
     assert {path.suffix for path in tmp_path.glob(f"{table}-digits-quick.*")} == {
         ".md",
         ".csv",
-        ".svg",
         ".png",
     }
     assert json.loads(result.stdout.splitlines()[-1])["command"].startswith(
@@ -144,7 +142,7 @@ def test_data_sets_are_listed_and_drawn_without_running_anything(run, tmp_path):
     (row,) = json.loads(result.stdout.splitlines()[-1])["rows"]
     assert (row["data set"], row["images"], row["classes"]) == ("digits", 1797, 10)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "data-sets.csv", "data-sets.md", "data-sets.png", "data-sets.svg",
+        "data-sets.csv", "data-sets.md", "data-sets.png",
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from csim.bench.report import runs, sheets
 from csim.bench.report.pictures import inline
 from csim.bench.report.runs import Runs
 from csim.bench.report.sheets import USUAL, Folder, Sheet
+from csim.bench.tables.sheet import DPI
 from csim.errors import InputError
 from csim.report.frame import STYLE
 
@@ -85,9 +86,7 @@ def _contents(folder: Folder, done: Runs) -> str:
 def _section(sheet: Sheet, path: Path) -> str:
     notes = "".join(f"<li>{_marked(note)}</li>" for note in sheet.notes)
     files = [
-        file
-        for ending in ("csv", "svg", "png")
-        if (file := path / f"{sheet.name}.{ending}").is_file()
+        file for ending in ("csv", "png") if (file := path / f"{sheet.name}.{ending}").is_file()
     ]
     links = ", ".join(f'<a href="{escape(file.name)}">{escape(file.name)}</a>' for file in files)
     return (
@@ -103,15 +102,14 @@ def _heading(sheet: Sheet) -> str:
 
 
 def _picture(sheet: Sheet, path: Path) -> str:
-    file = path / f"{sheet.name}.svg"
+    file = path / f"{sheet.name}.png"
     try:
-        text = file.read_text(encoding="utf-8")
-        drawn = inline(text, prefix=_anchor(sheet.name), description=f"Picture of: {sheet.title}")
+        image = inline(file.read_bytes(), dpi=DPI, description=f"Picture of: {sheet.title}")
     except FileNotFoundError:
         return ""
-    except (InputError, OSError, UnicodeDecodeError) as error:
+    except (InputError, OSError) as error:
         return f'<p class="wrong">{escape(file.name)} is damaged: {escape(str(error))}.</p>'
-    return f'<figure class="wide picture">{drawn}</figure>'
+    return f'<figure class="wide picture">{image}</figure>'
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -215,7 +213,7 @@ def _anchor(name: str) -> str:
 
 
 def _pictures(folder: Folder) -> int:
-    return sum((folder.path / f"{sheet.name}.svg").is_file() for sheet in folder.sheets)
+    return sum((folder.path / f"{sheet.name}.png").is_file() for sheet in folder.sheets)
 
 
 def _count(number: int, word: str) -> str:
@@ -235,9 +233,7 @@ _OWN_STYLE = """
 nav ol { margin: 0; padding: 0 0 0 1.4rem; columns: 20rem; flex: 1; } nav li { break-inside: avoid; }
 h2 small { color: var(--soft); font-weight: 400; font-size: 1rem; }
 .picture { background: #fff; border-radius: .4rem; margin-bottom: 1rem; }
-.picture svg { display: block; width: 100%; height: auto; margin: 0 auto; }
-.picture svg * { stroke-linejoin: round; stroke-linecap: butt; }
-.picture text { font-family: inherit !important; }
+.picture img { display: block; width: 100%; height: auto; margin: 0 auto; }
 @media (prefers-color-scheme: dark) { .picture { padding: .6rem; } }
 table { font-size: .88rem; }
 th, td { padding: .3rem .8rem .3rem 0; } td { white-space: nowrap; } .figure { text-align: right; }
@@ -251,7 +247,7 @@ li, code { overflow-wrap: anywhere; } code { font-size: .92em; }
 @media print {
   :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --card: #fff; --accent: #000; }
   body { padding: 0; max-width: none; font-size: 10pt; }
-  .wide { overflow: visible; } .picture svg { min-width: 0 !important; }
+  .wide { overflow: visible; } .picture img { min-width: 0 !important; }
   table, thead th { font-size: 7.5pt; } tbody th { position: static; }
   th, td { padding: .2rem .4rem .2rem 0; white-space: normal; }
   figure, tr, li { break-inside: avoid; } h2, h3, thead { break-after: avoid; }

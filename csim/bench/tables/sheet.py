@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,11 +11,14 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from PIL import Image
 
 from csim.bench.tables.table import Table
 from csim.report.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 
 INK = "#202124"
+DPI = 110  # pixels of a picture per inch
+_COLOURS = 64  # of a picture: enough for ten methods and the edges of letters
 # One look per method everywhere: colours of Okabe and Ito, and a line and a marker that say the same in grey.
 STYLES: dict[str, dict[str, Any]] = {
     "default": {"color": BLUE, "linestyle": "-", "marker": "o"},
@@ -29,8 +33,6 @@ STYLES: dict[str, dict[str, Any]] = {
 _BASELINES = ("ecsminer", "echo-d", "senc-mas")
 STYLES |= {f"{name}-vectors": STYLES[name] | {"markerfacecolor": "white"} for name in _BASELINES}
 _LOOK: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "csim",  # without it the ids change from run to run
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -59,20 +61,26 @@ class Sheet:
     picture: Figure | None = None
 
     def write(self, folder: Path) -> list[Path]:
-        """Write NAME.md and NAME.csv, and NAME.svg and NAME.png; return what was written."""
+        """Write NAME.md and NAME.csv, and the picture as NAME.png; return what was written."""
         paths = self.table.write(folder)
         if self.picture:
+            path = folder / f"{self.table.name}.png"
             with drawing():
-                self.picture.draw_without_rendering()
-                self.picture.set_layout_engine(
-                    "none"
-                )  # laid out once: each time again would move things a little
-                for ending in ("svg", "png"):
-                    path = folder / f"{self.table.name}.{ending}"
-                    stamp = {"metadata": {"Date": None}} if ending == "svg" else {"dpi": 150}
-                    self.picture.savefig(path, **stamp)
-                    paths.append(path)
+                path.write_bytes(png(self.picture))
+            paths.append(path)
         return paths
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as a PNG file of few colours, a third as large as one of all colours."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI)
+    figure.set_layout_engine("none")  # laid out once: a second time would move things a little
+    with Image.open(buffer) as image:
+        reduced = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    smaller = io.BytesIO()
+    reduced.save(smaller, format="png", optimize=True)
+    return smaller.getvalue()
 
 
 @contextmanager

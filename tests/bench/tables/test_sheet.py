@@ -1,13 +1,14 @@
-"""A sheet: four files side by side, the same bytes whenever they are written."""
+"""A sheet: three files side by side, the same bytes whenever they are written."""
 
 import pytest
 from bench.tables.hand_results import hand_results
+from matplotlib.colors import to_rgb
 from PIL import Image
 
 from csim.bench.methods import METHODS
 from csim.bench.tables import convolution, label_curve, novelty, over_stream, sensitivity, stream
 from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
+from csim.bench.tables.sheet import DPI, STYLES, Sheet, drawing
 from csim.bench.tables.table import Table
 
 TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
@@ -22,13 +23,13 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.split(".")[-1])
-def test_writing_leaves_four_files_and_the_same_bytes_for_the_same_results(table, tmp_path):
+def test_writing_leaves_three_files_and_the_same_bytes_for_the_same_results(table, tmp_path):
     results = hand_results(table.cases(PLAN))
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         sheet = table.make(results, PLAN)
         written = sheet.write(tmp_path / folder)
-        assert [path.suffix for path in written] == [".md", ".csv", ".svg", ".png"]
+        assert [path.suffix for path in written] == [".md", ".csv", ".png"]
         assert {path.stem for path in written} == {sheet.table.name}
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     first = contents(tmp_path / "two")
@@ -47,10 +48,19 @@ def test_the_picture_can_be_read_at_its_own_size(tmp_path):
     sheet = stream.make(hand_results(stream.cases(PLAN)), PLAN)
     sheet.write(tmp_path)
     with Image.open(tmp_path / "stream-mnist.png") as image:
-        assert image.size == pytest.approx(sheet.picture.get_size_inches() * 150, abs=1)
-    assert "<text" in (tmp_path / "stream-mnist.svg").read_text(
-        encoding="utf-8"
-    )  # words stay words
+        assert image.size == pytest.approx(sheet.picture.get_size_inches() * DPI, abs=1)
+
+
+def test_a_picture_is_small_and_has_its_methods_colours(tmp_path):
+    sheet = stream.make(hand_results(stream.cases(PLAN)), PLAN)
+    sheet.write(tmp_path)
+    path = tmp_path / "stream-mnist.png"
+    assert path.stat().st_size < 25_000
+    with Image.open(path) as image:
+        shown = {colour for _, colour in image.convert("RGB").getcolors()}
+    for method in PLAN.methods:
+        wanted = [round(255 * part) for part in to_rgb(STYLES[method]["color"])]
+        assert min(max(abs(a - b) for a, b in zip(wanted, own, strict=True)) for own in shown) < 8
 
 
 def test_without_a_picture_there_are_two_files(tmp_path):
@@ -74,5 +84,5 @@ def test_drawing_leaves_the_look_of_other_pictures_alone():
 
     before = dict(mpl.rcParams)
     with drawing():
-        assert mpl.rcParams["svg.hashsalt"] == "csim"
+        assert mpl.rcParams["legend.frameon"] is False
     assert dict(mpl.rcParams) == before
