@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from csim.bench.layout.sheet import DPI
 from csim.bench.report import runs, sheets
 from csim.bench.report.pictures import inline
 from csim.bench.report.runs import Runs
 from csim.bench.report.sheets import USUAL, Folder, Sheet
-from csim.bench.tables.sheet import DPI
 from csim.errors import InputError
 from csim.report.frame import STYLE
 

@@ -1,6 +1,6 @@
 """The tables of a folder: which there are, which are not made yet, and what stands in each.
 
-A table is read from the Markdown that `csim.bench.tables.table` writes: a title, a pipe table, and notes.
+A table is read from the Markdown that `csim.bench.layout.table` writes: a title, a pipe table, and notes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.tables.plan import ordinal
+from csim.bench.plans.plan import ordinal
 from csim.errors import InputError
 
 # In the order of the page: the paper's tables and figures, then what the method's own choices rest on.

@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from csim.bench.case import Case
+from csim.bench.layout.sheet import Sheet
+from csim.bench.layout.table import Table
+from csim.bench.plans import changed
+from csim.bench.plans.plan import Plan
 from csim.bench.results import Result
-from csim.bench.tables import changed
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import Sheet
-from csim.bench.tables.table import Table
 
 BUDGET = 0.02
 WITHOUT: dict[str, dict[str, Any]] = {

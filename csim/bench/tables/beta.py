@@ -15,10 +15,10 @@ from dataclasses import replace
 from functools import partial
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.networks import PER_CLASS, WARM_UP_NOTES, closed_set, warm_up
-from csim.bench.tables.samples import hold_out
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.networks import PER_CLASS, WARM_UP_NOTES, closed_set, warm_up
+from csim.bench.vectors.samples import hold_out
 from csim.settings import Settings
 
 BETAS = (0.0, 0.01, 0.05, 0.2, 1.0)

@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import partial
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.networks import PER_CLASS, closed_set
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.networks import PER_CLASS, closed_set
 from csim.settings import Settings
 
 Split = tuple[DataSet, DataSet]  # train, test

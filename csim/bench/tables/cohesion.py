@@ -25,11 +25,11 @@ from matplotlib.figure import Figure
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.catalogue import NAMES, load, nearest
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.nearness import Distances, distances_to_classes, nearer_to, strays
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
-from csim.bench.tables.spaces import PIXELS, SPACES, TITLES, View, embed, of_classes, of_stream
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.sheet import STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.nearness import Distances, distances_to_classes, nearer_to, strays
+from csim.bench.vectors.spaces import PIXELS, SPACES, TITLES, View, embed, of_classes, of_stream
 from csim.errors import InputError
 from csim.records import Bools
 from csim.report.charts import GREY

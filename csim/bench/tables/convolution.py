@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import draw_reported, make_grid
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import Plan
+from csim.bench.plans.reported import CONVOLUTION, printed
+from csim.bench.plans.sweep import NOTES, PANELS, Sweep, figures_of, finish
 from csim.bench.results import Result
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.panels import draw_reported, make_grid
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.reported import CONVOLUTION, printed
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.sweep import NOTES, PANELS, Sweep, figures_of, finish
-from csim.bench.tables.table import Row, Table
 
 DATA, METHODS = ("fashion-mnist",), ("paper", "default")  # a network each
 LAYERS = Sweep("conv_layers", "conv layers", tuple(CONVOLUTION), "convolution layers")

@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
+from csim.bench.layout.panels import make_grid
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.plans.plan import Plan
+from csim.bench.plans.reported import DATA_SETS
 from csim.bench.scenario.split import draw_split
-from csim.bench.tables.panels import make_grid
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.reported import DATA_SETS
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.table import Row, Table
 from csim.records import Images
 
 SHARES = (0.3, 0.5)

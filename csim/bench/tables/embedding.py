@@ -20,11 +20,11 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from csim.bench.json_lines import Content
-from csim.bench.tables.cases import Done
-from csim.bench.tables.projections import MOST, Projection, project_all
-from csim.bench.tables.sheet import INK, Sheet, drawing
-from csim.bench.tables.spaces import EVERY_SPACE, TITLES
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done
+from csim.bench.layout.sheet import INK, Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.projections import MOST, Projection, project_all
+from csim.bench.vectors.spaces import EVERY_SPACE, TITLES
 from csim.report.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 
 PER_CLASS, QUICK_PER_CLASS = 100, 40

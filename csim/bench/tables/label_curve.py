@@ -18,14 +18,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
+from csim.bench.layout.sheet import STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import OURS, budget_in, settings_of
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import DATA, Plan, paper_budget
+from csim.bench.plans.reported import printed
 from csim.bench.results import Result
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
-from csim.bench.tables.plan import DATA, Plan, paper_budget
-from csim.bench.tables.reported import printed
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
-from csim.bench.tables.table import Row, Table
 
 _QUICK_DATA = ("fashion-mnist",)
 BUDGETS, _QUICK_BUDGETS = (0.01, 0.02, 0.05, 0.10), (0.02, 0.10)

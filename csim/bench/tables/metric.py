@@ -20,12 +20,12 @@ from matplotlib.figure import Figure
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.datasets.catalogue import NAMES
 from csim.bench.json_lines import Content
-from csim.bench.tables.panels import draw_reported, legend_below, make_grid
-from csim.bench.tables.plan import DATA, ordinal
-from csim.bench.tables.reported import metric_of, printed
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.table import Row, Table
-from csim.bench.tables.trials import METHODS, NETWORKS, SPLITS, Trial
+from csim.bench.layout.panels import draw_reported, legend_below, make_grid
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.plans.plan import DATA, ordinal
+from csim.bench.plans.reported import metric_of, printed
+from csim.bench.vectors.trials import METHODS, NETWORKS, SPLITS, Trial
 from csim.errors import InputError
 from csim.report.charts import BLUE, VERMILLION
 

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.networks import PER_CLASS, WARM_UP_NOTES, warm_up
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.networks import PER_CLASS, WARM_UP_NOTES, warm_up
 from csim.embed.losses import log_distance_matrix, triplet_loss
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.settings import Settings

@@ -20,13 +20,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import PERCENT, legend_below, make_grid
+from csim.bench.layout.sheet import INK, STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import METHODS
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import DATA, Plan, ordinal
 from csim.bench.results import Result
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.panels import PERCENT, legend_below, make_grid
-from csim.bench.tables.plan import DATA, Plan, ordinal
-from csim.bench.tables.sheet import INK, STYLES, Sheet, drawing
-from csim.bench.tables.table import Row, Table
 
 NOTES = (
     "accuracy: final label right, over a window of a fortieth of the stream that moves along it",

@@ -15,14 +15,14 @@ from dataclasses import replace
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import make_grid
+from csim.bench.layout.sheet import INK, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import settings_of
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import Plan
+from csim.bench.plans.sweep import NOTES, PANELS, Sweep, figures_of, finish
 from csim.bench.results import Result
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.panels import make_grid
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import INK, Sheet, drawing
-from csim.bench.tables.sweep import NOTES, PANELS, Sweep, figures_of, finish
-from csim.bench.tables.table import Row, Table
 
 DATA, METHODS = ("fashion-mnist",), ("paper",)
 SWEEPS = (

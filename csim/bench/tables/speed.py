@@ -19,10 +19,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.networks import KNOWN, PER_CLASS, learn
-from csim.bench.tables.samples import examples
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.networks import KNOWN, PER_CLASS, learn
+from csim.bench.vectors.samples import examples
 from csim.build import make_body
 from csim.classifier import StreamClassifier
 from csim.embed.encoder import to_inputs

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
+from csim.bench.layout.sheet import STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import METHODS
+from csim.bench.plans.plan import DATA, Plan
+from csim.bench.plans.reported import printed
 from csim.bench.results import Result
-from csim.bench.tables.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
-from csim.bench.tables.plan import DATA, Plan
-from csim.bench.tables.reported import printed
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
-from csim.bench.tables.table import Row, Table
 
 NOTES = (
     "accuracy: final label right / images of the stream; at arrival: the label given at once; unasked: the final one "

@@ -41,7 +41,7 @@ def metric(
     Example: csim bench metric --dataset mnist --split S1 --method lmnn --method default
     """
     from csim.bench.tables import metric as table  # noqa: PLC0415 - keeps csim --help light
-    from csim.bench.tables.trials import score_all  # noqa: PLC0415 - keeps csim --help light
+    from csim.bench.vectors.trials import score_all  # noqa: PLC0415 - keeps csim --help light
 
     usual = table.Plan()
     plan = table.Plan(

@@ -22,7 +22,7 @@ from rich.progress import (
 from csim.cli.values import number
 
 if TYPE_CHECKING:
-    from csim.bench.tables.cases import Done
+    from csim.bench.layout.rows import Done
 
 DataDir = Annotated[
     Path | None,

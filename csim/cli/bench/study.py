@@ -19,9 +19,9 @@ from csim.cli.values import number
 
 if TYPE_CHECKING:
     from csim.bench.case import Case
+    from csim.bench.layout.sheet import Sheet
+    from csim.bench.plans.plan import Plan
     from csim.bench.results import Result
-    from csim.bench.tables.plan import Plan
-    from csim.bench.tables.sheet import Sheet
 
 Quick = Annotated[
     bool,
@@ -197,9 +197,9 @@ def data_sets(
     Example: csim bench data-sets --data-dir data
     """
     from csim.bench.datasets.catalogue import load  # noqa: PLC0415 - keeps csim --help light
+    from csim.bench.plans.plan import DATA  # noqa: PLC0415 - keeps csim --help light
     from csim.bench.study import prepare  # noqa: PLC0415 - keeps csim --help light
     from csim.bench.tables import data_sets as table  # noqa: PLC0415 - keeps csim --help light
-    from csim.bench.tables.plan import DATA  # noqa: PLC0415 - keeps csim --help light
 
     prepare(out)
     loaded = [
@@ -210,7 +210,7 @@ def data_sets(
 
 def _plan(is_quick: bool, **given: Any) -> Plan:  # noqa: ANN401
     """Return a plan of what was given; what was not is as the plan has it, quick or usual."""
-    from csim.bench.tables.plan import Plan  # noqa: PLC0415 - keeps csim --help light
+    from csim.bench.plans.plan import Plan  # noqa: PLC0415 - keeps csim --help light
 
     usual = Plan().quick() if is_quick else Plan()
     chosen = {name: value for name, value in given.items() if value not in (None, [])}

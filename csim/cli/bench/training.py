@@ -17,8 +17,8 @@ from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds,
 
 if TYPE_CHECKING:
     from csim.bench.datasets import DataSet
-    from csim.bench.tables.cases import Done
-    from csim.bench.tables.table import Table
+    from csim.bench.layout.rows import Done
+    from csim.bench.layout.table import Table
 
 _TEST = 10_000  # official test images of MNIST and Fashion-MNIST
 
@@ -131,7 +131,7 @@ def durability(
 
 def _split(name: str, data_dir: Path | None) -> tuple[DataSet, DataSet]:
     from csim.bench.datasets.catalogue import load  # noqa: PLC0415 - keeps csim --help light
-    from csim.bench.tables.samples import cut  # noqa: PLC0415 - keeps csim --help light
+    from csim.bench.vectors.samples import cut  # noqa: PLC0415 - keeps csim --help light
 
     return cut(load(name, data_dir, on_progress=Downloads()), _TEST)
 

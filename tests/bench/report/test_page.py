@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 from report.small_log import Page
 
 from csim.bench.json_lines import put
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Table
 from csim.bench.report import page
 from csim.bench.report.runs import read
 from csim.bench.report.sheets import USUAL, find
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.table import Table
 from csim.errors import InputError
 
 NASTY = "<script>alert('&')</script>"

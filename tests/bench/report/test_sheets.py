@@ -2,9 +2,9 @@
 
 import pytest
 
+from csim.bench.layout.table import Table
+from csim.bench.plans.plan import Plan
 from csim.bench.report.sheets import USUAL, base, find, parse, place, variant
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.table import Table
 from csim.errors import InputError
 from csim.settings import Settings
 

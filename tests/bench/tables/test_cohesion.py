@@ -6,8 +6,8 @@ from matplotlib.colors import to_rgb
 
 from csim.bench.tables import cohesion
 from csim.bench.tables.cohesion import DATA, KNOWN_OF_PAIR, Look, Plan, measure, shares
-from csim.bench.tables.nearness import Distances
-from csim.bench.tables.spaces import SPACES, TITLES, View
+from csim.bench.vectors.nearness import Distances
+from csim.bench.vectors.spaces import SPACES, TITLES, View
 from csim.errors import InputError
 
 FIGURES = [

@@ -1,12 +1,12 @@
 """The table of convolution layers: three networks per method, one of them the unchanged one."""
 
 import pytest
-from bench.tables.hand_results import SMALL, assert_tidy, column, hand_results, legend_texts
-from bench.tables.test_parameters import DEFAULT, PAPER, by_hand
+from bench.hand_results import SMALL, assert_tidy, column, hand_results, legend_texts
+from bench.vectors.test_parameters import DEFAULT, PAPER, by_hand
 
 from csim.bench.methods import settings_of
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import convolution, stream
-from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(convolution.cases(PLAN))

@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench.tables.hand_results import assert_tidy, column
+from bench.hand_results import assert_tidy, column
 
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.catalogue import load
 from csim.bench.datasets.digits import digits
+from csim.bench.plans.plan import DATA, Plan
 from csim.bench.scenario import paper_stream
 from csim.bench.tables import data_sets
-from csim.bench.tables.plan import DATA, Plan
 from csim.errors import InputError
 
 SIZES = {

@@ -6,8 +6,8 @@ from matplotlib.colors import to_hex
 
 from csim.bench.json_lines import put, read_lines
 from csim.bench.tables import embedding
-from csim.bench.tables.projections import FILE, Projection
-from csim.bench.tables.spaces import EVERY_SPACE, TITLES
+from csim.bench.vectors.projections import FILE, Projection
+from csim.bench.vectors.spaces import EVERY_SPACE, TITLES
 
 NAMES = ["_low", "$5", "crane", "gull", "heron"]
 KNOWN = ["crane", "gull"]

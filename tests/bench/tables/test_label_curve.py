@@ -1,11 +1,11 @@
 """The label curve: methods at several budgets, `paper` where it stands by itself."""
 
 import pytest
-from bench.tables.hand_results import assert_tidy, column, hand_result, hand_results, legend_texts
+from bench.hand_results import assert_tidy, column, hand_result, hand_results, legend_texts
 
 from csim.bench.methods import OURS, budget_in
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import label_curve, stream
-from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(label_curve.cases(PLAN))

@@ -3,12 +3,12 @@
 import random
 
 import pytest
-from bench.tables.hand_results import assert_tidy, column, legend_texts
+from bench.hand_results import assert_tidy, column, legend_texts
 
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.tables import metric
 from csim.bench.tables.metric import Plan
-from csim.bench.tables.trials import METHODS, NETWORKS
+from csim.bench.vectors.trials import METHODS, NETWORKS
 from csim.errors import InputError
 
 PLAN = Plan(splits=("S1", "S2"), seeds=(0, 1))

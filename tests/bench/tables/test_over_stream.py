@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bench.tables.hand_results import SMALL, assert_tidy, hand_results, legend_texts
+from bench.hand_results import SMALL, assert_tidy, hand_results, legend_texts
 
+from csim.bench.plans.plan import DATA, Plan
 from csim.bench.tables import over_stream, stream
-from csim.bench.tables.plan import DATA, Plan
 
 RESULTS = hand_results(over_stream.cases(SMALL))
 SHEET = over_stream.make(RESULTS, SMALL)

@@ -1,7 +1,7 @@
 """The stream table: its figures are the runs', its reported ones the paper's."""
 
 import pytest
-from bench.tables.hand_results import (
+from bench.hand_results import (
     SMALL,
     assert_tidy,
     column,
@@ -10,8 +10,8 @@ from bench.tables.hand_results import (
     legend_texts,
 )
 
+from csim.bench.plans.plan import DATA, Plan
 from csim.bench.tables import stream
-from csim.bench.tables.plan import DATA, Plan
 
 RESULTS = hand_results(stream.cases(SMALL))
 SHEET = stream.make(RESULTS, SMALL)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from csim.bench.tables import nearness
-from csim.bench.tables.nearness import distances_to_classes, nearer_to, strays
+from csim.bench.vectors import nearness
+from csim.bench.vectors.nearness import distances_to_classes, nearer_to, strays
 from csim.errors import InputError
 
 

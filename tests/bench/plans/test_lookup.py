@@ -1,10 +1,10 @@
 """A result is found by its case, whatever else there is."""
 
 import pytest
-from bench.tables.hand_results import SMALL, hand_results
+from bench.hand_results import SMALL, hand_results
 
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.plan import Plan
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import Plan
 from csim.errors import InputError
 
 CASES = [

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from csim.bench.tables.parameters import count_parameters
+from csim.bench.vectors.parameters import count_parameters
 from csim.build import make_body
 from csim.embed.network import OpenWorldNetwork
 from csim.settings import Settings

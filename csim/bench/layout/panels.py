@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from csim.bench.tables.sheet import INK, STYLES
+from csim.bench.layout.sheet import INK, STYLES
 
 Grid = list[list[Axes]]  # rows of columns
 

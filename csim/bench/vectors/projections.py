@@ -20,14 +20,14 @@ from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import load
 from csim.bench.json_lines import Content, put
+from csim.bench.layout.rows import Done
 from csim.bench.methods import settings_of
 from csim.bench.origin import fingerprint, origin
 from csim.bench.processes import Tell, each
 from csim.bench.study import prepare
-from csim.bench.tables.cases import Done
-from csim.bench.tables.figures import NEIGHBOURS
-from csim.bench.tables.kept import read_kept
-from csim.bench.tables.spaces import EVERY_SPACE, PIXELS, embed, of_stream
+from csim.bench.vectors.figures import NEIGHBOURS
+from csim.bench.vectors.kept import read_kept
+from csim.bench.vectors.spaces import EVERY_SPACE, PIXELS, embed, of_stream
 from csim.records import Bools, Floats, Ints
 from csim.report.charts import project
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from csim.bench.layout.table import Row
 from csim.bench.results import Result
-from csim.bench.tables.table import Row
 
 _FIGURES = {
     "accuracy %": "accuracy",

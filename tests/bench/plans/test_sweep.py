@@ -3,12 +3,12 @@
 from statistics import mean
 
 import pytest
-from bench.tables.hand_results import assert_tidy, hand_result, hand_results
+from bench.hand_results import assert_tidy, hand_result, hand_results
 
-from csim.bench.tables.panels import make_grid
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import drawing
-from csim.bench.tables.sweep import PANELS, Sweep, figures_of, finish
+from csim.bench.layout.panels import make_grid
+from csim.bench.layout.sheet import drawing
+from csim.bench.plans.plan import Plan
+from csim.bench.plans.sweep import PANELS, Sweep, figures_of, finish
 from csim.errors import InputError
 from csim.settings import Settings
 

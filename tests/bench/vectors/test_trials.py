@@ -7,7 +7,7 @@ from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.baselines.learners.knn import choose_k
 from csim.bench.datasets import DataSet
 from csim.bench.json_lines import put, read_lines
-from csim.bench.tables.trials import (
+from csim.bench.vectors.trials import (
     FILE,
     FLOORS,
     METHODS,
@@ -128,7 +128,7 @@ def test_side_by_side_the_figures_are_the_same(tmp_path):
 def test_k_is_never_chosen_on_the_images_that_are_scored(monkeypatch, tmp_path):
     seen = []
     monkeypatch.setattr(
-        "csim.bench.tables.trials.choose_k",
+        "csim.bench.vectors.trials.choose_k",
         lambda near, truth: seen.append(len(truth)) or choose_k(near, truth),
     )
     (content,) = score_all([PIXELS], tmp_path)

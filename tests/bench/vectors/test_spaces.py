@@ -8,7 +8,7 @@ import pytest
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
-from csim.bench.tables.spaces import (
+from csim.bench.vectors.spaces import (
     EVERY_SPACE,
     PIXELS,
     SPACES,

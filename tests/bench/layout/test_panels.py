@@ -3,10 +3,10 @@
 from statistics import mean, stdev
 
 import pytest
-from bench.tables.hand_results import assert_tidy, legend_texts
+from bench.hand_results import assert_tidy, legend_texts
 
-from csim.bench.tables.panels import draw_means, draw_reported, from_zero, legend_below, make_grid
-from csim.bench.tables.sheet import STYLES, drawing
+from csim.bench.layout.panels import draw_means, draw_reported, from_zero, legend_below, make_grid
+from csim.bench.layout.sheet import STYLES, drawing
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from PIL import Image
 
-from csim.bench.tables.table import Table
+from csim.bench.layout.table import Table
 from csim.report.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 
 INK = "#202124"

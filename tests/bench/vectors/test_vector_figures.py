@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from csim.bench.tables import figures
+from csim.bench.vectors import figures
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables import figures
-from csim.bench.tables.samples import columns_of, examples
-from csim.bench.tables.table import Row
+from csim.bench.layout.table import Row
+from csim.bench.vectors import figures
+from csim.bench.vectors.samples import columns_of, examples
 from csim.build import make_body, make_network_trainer
 from csim.decide.scores import one_vs_rest
 from csim.embed.encoder import NetworkEncoder, to_inputs

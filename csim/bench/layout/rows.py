@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from csim.bench.layout.table import Row
 from csim.bench.processes import Tell, each
-from csim.bench.tables.table import Row
 
 Case = TypeVar("Case")
 Done = Callable[[int, int], None]  # cases done, cases in all

@@ -16,7 +16,7 @@ from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.methods import settings_of
-from csim.bench.tables.samples import columns_of, hold_out
+from csim.bench.vectors.samples import columns_of, hold_out
 from csim.classifier import StreamClassifier
 from csim.errors import InputError
 from csim.records import Bools, Floats, Images, Ints

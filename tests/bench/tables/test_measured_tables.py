@@ -5,9 +5,9 @@ import torch
 from torch.nn import functional
 
 from csim.bench.datasets.digits import digits
+from csim.bench.layout.rows import measure_all
 from csim.bench.tables import beta, closed_set, mining, speed
-from csim.bench.tables.cases import measure_all
-from csim.bench.tables.samples import cut
+from csim.bench.vectors.samples import cut
 from csim.embed.losses import log_distance_matrix
 from csim.settings import Settings
 from csim.threads import one_thread

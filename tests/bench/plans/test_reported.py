@@ -2,8 +2,8 @@
 
 import pytest
 
-from csim.bench.tables.plan import DATA
-from csim.bench.tables.reported import CONVOLUTION, DATA_SETS, STREAM, printed
+from csim.bench.plans.plan import DATA
+from csim.bench.plans.reported import CONVOLUTION, DATA_SETS, STREAM, printed
 
 # The column "ratio" of its stream table: accuracy / that of the best method.
 RATIOS = {

@@ -1,15 +1,15 @@
 """A sheet: three files side by side, the same bytes whenever they are written."""
 
 import pytest
-from bench.tables.hand_results import hand_results
+from bench.hand_results import hand_results
 from matplotlib.colors import to_rgb
 from PIL import Image
 
+from csim.bench.layout.sheet import DPI, STYLES, Sheet, drawing
+from csim.bench.layout.table import Table
 from csim.bench.methods import METHODS
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import convolution, label_curve, novelty, over_stream, sensitivity, stream
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import DPI, STYLES, Sheet, drawing
-from csim.bench.tables.table import Table
 
 TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
 PLAN = Plan(data=("mnist",), methods=("paper", "default"), seeds=(3, 4))

@@ -8,8 +8,8 @@ from sklearn.metrics import silhouette_samples
 from sklearn.neighbors import KNeighborsClassifier
 
 from csim.bench.json_lines import put, read_lines
-from csim.bench.tables import figures
-from csim.bench.tables.projections import (
+from csim.bench.vectors import figures
+from csim.bench.vectors.projections import (
     FILE,
     MOST,
     Projection,
@@ -18,7 +18,7 @@ from csim.bench.tables.projections import (
     read,
     voted,
 )
-from csim.bench.tables.spaces import EVERY_SPACE
+from csim.bench.vectors.spaces import EVERY_SPACE
 from csim.errors import InputError
 from csim.settings import Settings
 

@@ -8,7 +8,7 @@ from typing import Any
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import NAMES
 from csim.bench.methods import METHODS, budget_in, settings_of
-from csim.bench.tables.reported import STREAM, Reported
+from csim.bench.plans.reported import STREAM, Reported
 from csim.errors import InputError
 from csim.settings import Settings
 

@@ -1,9 +1,9 @@
 """Rows of changed settings: what they are called, and the figures that they hold."""
 
-from bench.tables.hand_results import hand_result
+from bench.hand_results import hand_result
 
-from csim.bench.tables import changed
-from csim.bench.tables.plan import Plan
+from csim.bench.plans import changed
+from csim.bench.plans.plan import Plan
 
 FIGURES = {
     "accuracy %": "accuracy",

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
+from csim.bench.plans.plan import Plan
 from csim.bench.results import Result
-from csim.bench.tables.plan import Plan
 
 SHARES = (
     *(

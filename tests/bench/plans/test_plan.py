@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from csim.bench.methods import METHODS, OURS, settings_of
-from csim.bench.tables.plan import DATA, Plan, ordinal, paper_budget
-from csim.bench.tables.reported import STREAM
+from csim.bench.plans.plan import DATA, Plan, ordinal, paper_budget
+from csim.bench.plans.reported import STREAM
 from csim.errors import InputError
 from csim.settings import Settings
 

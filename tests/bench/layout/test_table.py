@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from csim.bench.tables.table import Table, figure
+from csim.bench.layout.table import Table, figure
 from csim.settings import Settings
 
 ROWS = [

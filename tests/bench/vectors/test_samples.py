@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables.samples import cut, examples, hold_out
+from csim.bench.vectors.samples import cut, examples, hold_out
 from csim.errors import InputError
 
 # Every image is told by its shade.

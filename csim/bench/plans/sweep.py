@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import draw_means, from_zero, legend_below
+from csim.bench.layout.sheet import STYLES
+from csim.bench.layout.table import Row
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import Plan
 from csim.bench.results import Result
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.panels import draw_means, from_zero, legend_below
-from csim.bench.tables.parameters import count_parameters
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import STYLES
-from csim.bench.tables.table import Row
+from csim.bench.vectors.parameters import count_parameters
 from csim.settings import Settings
 
 # What is drawn of a run, a panel each.

@@ -25,9 +25,9 @@ from csim.bench.methods import settings_of
 from csim.bench.origin import fingerprint, origin
 from csim.bench.processes import Tell, each
 from csim.bench.study import prepare
-from csim.bench.tables.kept import read_kept
-from csim.bench.tables.networks import learn
-from csim.bench.tables.samples import columns_of
+from csim.bench.vectors.kept import read_kept
+from csim.bench.vectors.networks import learn
+from csim.bench.vectors.samples import columns_of
 from csim.records import Floats, Images, Ints
 from csim.settings import Settings
 
