@@ -140,7 +140,7 @@ def _result(case: Case, lines: Lines, curves: Lines) -> Result | None:
 
 
 def _identity(case: Case) -> dict[str, Any]:
-    """Return what a line must say of itself to be this case's, as JSON holds it."""
+    """Return what a line must hold to be the result of this case, as JSON holds it."""
     values = (case.method, case.data, case.seed, case.describe(), case.parameters)
     identity = {"format": FORMAT, **dict(zip(_IDENTITY, values, strict=True))}
     as_json: dict[str, Any] = json.loads(json.dumps(identity))

@@ -200,7 +200,7 @@ def test_a_file_in_the_place_of_a_folder_is_refused_and_kept(tmp_path, taken):
     (tmp_path / taken).write_text("mine")
     with pytest.raises(
         InputError,
-        match=f"{tmp_path / taken} cannot be a folder to write to .*; give another with --out",
+        match=f"{tmp_path / taken} must be a folder that csim can write to .*; give another with --out",
     ):
         measure([CASE], tmp_path / "out")
     assert (tmp_path / taken).read_text() == "mine"
@@ -215,13 +215,13 @@ def test_a_folder_is_made_with_those_above_it_and_nothing_in_it(tmp_path):
 
 
 def test_a_place_where_nobody_may_write_is_refused():
-    with pytest.raises(InputError, match="/proc/csim cannot be a folder to write to"):
+    with pytest.raises(InputError, match="/proc/csim must be a folder that csim can write to"):
         prepare(Path("/proc/csim"))
 
 
 def refuse_as_nobody(folder):
     os.setuid(65534)
-    with pytest.raises(InputError, match=r"cannot be a folder to write to \(Permission denied\)"):
+    with pytest.raises(InputError, match=r"must be a folder that csim can write to \(Permission denied\)"):
         prepare(folder)
 
 

@@ -366,15 +366,15 @@ REFUSED = {
     ),
     "a file for a folder": (
         ["default", "digits", "--out", "notes.txt"],
-        ["notes.txt cannot be a folder", "--out"],
+        ["notes.txt must be a folder", "--out"],
     ),
     "a folder in a file": (
         ["default", "digits", "--out", "notes.txt/a"],
-        ["cannot be a folder", "Not a directory"],
+        ["must be a folder", "Not a directory"],
     ),
     "a place of the system": (
         ["default", "digits", "--out", "/proc/csim"],
-        ["/proc/csim cannot be a folder", "--out"],
+        ["/proc/csim must be a folder", "--out"],
     ),
 }
 
