@@ -1,8 +1,8 @@
 """JSON-lines files: one named entry per line, sorted by name, safe for several writers at once.
 
-A writer locks the folder, reads the file, and replaces it in one atomic step. So a killed writer
-leaves the old file or the new one, and two writers lose nothing of each other. A line that is not
-an entry stays where it is found, and is reported with its number.
+A writer locks the folder, reads the file, and replaces it in one atomic step. A killed writer
+leaves the old file or the new one, and several writers do not lose each other's entries. csim
+keeps a damaged line and reports it with its number.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def read_lines(path: Path) -> Lines:
 
 
 def put(path: Path, name: str, content: Content) -> None:
-    """Write an entry into a file, in the place of an earlier one of that name."""
+    """Write an entry into a file; it replaces an earlier one of that name."""
     text = json.dumps({"name": name, **content}, ensure_ascii=False, separators=(",", ":"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def put(path: Path, name: str, content: Content) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the unfinished files of killed writers; a live writer's lock keeps its own."""
+    """Remove the unfinished files of killed writers; wait for a live writer."""
     if folder.is_dir():
         with _lock(folder):
             _remove_parts(folder)

@@ -37,7 +37,7 @@ def origin() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """Return the commit of the code, with a + if files differ from it; None outside a repository."""
+    """Return the commit of the code, with a + if files differ; None outside a repository."""
     git = ["git", "-C", str(Path(__file__).parent)]
     try:
         commit = subprocess.run(  # noqa: S603

@@ -90,7 +90,9 @@ def _in_parallel(
         return [future.result() for future in futures]
 
 
-def _kill_workers(pool: ProcessPoolExecutor, workers: set[multiprocessing.process.BaseProcess]) -> None:
+def _kill_workers(
+    pool: ProcessPoolExecutor, workers: set[multiprocessing.process.BaseProcess]
+) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
     for process in workers:
         process.kill()

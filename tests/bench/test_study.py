@@ -221,7 +221,9 @@ def test_a_place_where_nobody_may_write_is_refused():
 
 def refuse_as_nobody(folder):
     os.setuid(65534)
-    with pytest.raises(InputError, match=r"must be a folder that csim can write to \(Permission denied\)"):
+    with pytest.raises(
+        InputError, match=r"must be a folder that csim can write to \(Permission denied\)"
+    ):
         prepare(folder)
 
 

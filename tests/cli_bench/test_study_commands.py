@@ -84,7 +84,7 @@ def test_each_run_leaves_a_line_with_its_figures(made):
 
 def test_the_table_says_that_it_is_a_quick_look_and_how_it_was_made(made):
     _, result = made
-    assert "(a quick look)" in result.stdout
+    assert "(quick)" in result.stdout
     command = "csim bench stream --quick --dataset digits --method default --method random --seed 0"
     assert f"`{command}`" in result.stdout
 
@@ -132,7 +132,7 @@ def test_what_is_said_goes_before_quick(made, run):
     words = ["--method", "random", "--thin", "15", "--seed", "5", "--seed", "5", "--r", "0.5"]
     result = run("bench", "stream", *TINY, *words, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "r = 0.5, every 15th image of the data set (a quick look), seed 5" in result.stdout
+    assert "r = 0.5, every 15th image of the data set (quick), seed 5" in result.stdout
     assert (out / "stream-digits-r0.5-thin15-quick.md").exists()
 
 

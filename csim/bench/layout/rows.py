@@ -1,4 +1,4 @@
-"""The rows of a table, measured one after another or on several cores; the figures are the same either way."""
+"""The rows of a table, measured on one core or on several, with the same figures."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ def measure_all(
     Parameters
     ----------
     measure
-        From a case to its row; a module's own function, or a `partial` of one, so that it can be sent.
+        From a case to its row. It must be a function of a module, or a `partial` of one, so that it
+        can be sent to another process.
     cases
         What to measure.
     jobs
-        Processes at a time. Raising it to the number of cores is faster in proportion.
+        Processes at a time. Higher is faster, up to the number of cores.
     on_done
         Called whenever a case is done, for progress.
     """
     finished: set[int] = set()
 
-    def count(place: int, done: int, total: int) -> None:
-        finished.add(place)
+    def count(index: int, done: int, total: int) -> None:
+        finished.add(index)
         if on_done:
             on_done(len(finished), len(cases))
 

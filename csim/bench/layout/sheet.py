@@ -1,4 +1,4 @@
-"""A sheet: a table with the picture that shows it, as files side by side."""
+"""A sheet: a table and the picture that shows it, as files of the same name."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from csim.report.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLIO
 
 INK = "#202124"
 DPI = 110  # pixels of a picture per inch
-_COLOURS = 64  # of a picture: enough for ten methods and the edges of letters
-# One look per method everywhere: colours of Okabe and Ito, and a line and a marker that say the same in grey.
+_COLOURS = 64  # of a picture: enough for ten methods and smooth letters
+# Every method has one style everywhere: a colour of Okabe and Ito, and a line and a marker that
+# tell it apart in grey, too.
 STYLES: dict[str, dict[str, Any]] = {
     "default": {"color": BLUE, "linestyle": "-", "marker": "o"},
     "paper": {"color": VERMILLION, "linestyle": "--", "marker": "s"},
@@ -29,10 +30,10 @@ STYLES: dict[str, dict[str, Any]] = {
     "echo-d": {"color": ORANGE, "linestyle": (0, (3, 1, 1, 1)), "marker": "v"},
     "senc-mas": {"color": SKY, "linestyle": (0, (1, 1)), "marker": ">"},
 }
-# The same method on our network's vectors: the same look, with a hollow marker.
+# A baseline on csim's vectors has the style of the baseline, with a hollow marker.
 _BASELINES = ("ecsminer", "echo-d", "senc-mas")
 STYLES |= {f"{name}-vectors": STYLES[name] | {"markerfacecolor": "white"} for name in _BASELINES}
-_LOOK: dict[Any, Any] = {
+_STYLE: dict[Any, Any] = {
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -55,7 +56,7 @@ _LOOK: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table and its picture, if there is one."""
+    """Hold a table and its picture, if there is one."""
 
     table: Table
     picture: Figure | None = None
@@ -75,7 +76,7 @@ def png(figure: Figure) -> bytes:
     """Return a figure as a PNG file of few colours, a third as large as one of all colours."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI)
-    figure.set_layout_engine("none")  # laid out once: a second time would move things a little
+    figure.set_layout_engine("none")  # a second layout would move things a little
     with Image.open(buffer) as image:
         reduced = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
     smaller = io.BytesIO()
@@ -85,6 +86,6 @@ def png(figure: Figure) -> bytes:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw inside the block with the bench's look: a figure must be made and saved in it."""
-    with mpl.rc_context(_LOOK):
+    """Set the bench's style for the block; make and save a figure inside it."""
+    with mpl.rc_context(_STYLE):
         yield

@@ -1,4 +1,4 @@
-"""A table: what was measured, once per setting and seed, and everything needed to measure it again."""
+"""A table: figures per setting and seed, and everything needed to measure them again."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from statistics import mean, stdev
 
 from csim.settings import Settings
 
-Value = str | int | float | None  # None: not to be had for this setting
+Value = str | int | float | None  # None: there is no such figure for this setting
 Row = dict[str, Value]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of figures, one per setting and seed; Markdown shows their mean over seeds.
+    """Hold rows of figures, one per setting and seed; Markdown shows their mean over seeds.
 
     Parameters
     ----------
     name
-        What its files are called, and the command that makes it: `csim bench NAME`.
+        The name of its files, and of the command that makes it: `csim bench NAME`.
     title
         What it shows, in a line.
     notes
-        What a reader must know to read it: where images come from, what a column means.
+        What you must know to read it: where images come from, what a column means.
     keys
-        The columns that tell settings apart. A column named `seed` is averaged over.
+        The columns that distinguish settings. Markdown shows means over the column `seed`.
     rows
         The figures, all rows with the same columns.
     settings
-        What all rows share; a row's own columns name what differs. None if each run's file tells its own.
+        What all rows share; columns hold what differs. None if each run has its own.
     command
         What makes the table again, if it is not `csim bench NAME` with the seeds.
     """
@@ -56,11 +56,11 @@ class Table:
 
     @property
     def seeds(self) -> list[str]:
-        """The seeds, in order; none if nothing was drawn."""
+        """Return the seeds, in order; none if nothing was drawn at random."""
         return list(dict.fromkeys(str(row["seed"]) for row in self.rows if "seed" in row))
 
     def markdown(self) -> str:
-        """Return the title, the means as a table, and how they were made."""
+        """Return the title, the means as a table, and the notes."""
         head = [column for column in self.rows[0] if column != "seed"]
         lines = [
             head,
@@ -87,7 +87,7 @@ class Table:
         )
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the Markdown and the figures of every seed beside each other; return what was written."""
+        """Write NAME.md, and the figures of every seed as NAME.csv; return what was written."""
         texts = {
             folder / f"{self.name}.md": self.markdown(),
             folder / f"{self.name}.csv": self.csv(),
@@ -104,19 +104,20 @@ class Table:
 
     def _origin(self) -> list[str]:
         averaged = [
-            f"seeds {', '.join(self.seeds)}; several: mean ± standard deviation, each in {self.name}.csv"
+            f"seeds: {', '.join(self.seeds)}; of several, the mean ± standard deviation; the "
+            f"command also writes each seed's figures to {self.name}.csv"
         ]
         versions = ", ".join(
             f"{name} {version(name)}" for name in ("csim", "torch", "numpy", "scikit-learn")
         )
         shared = self.settings.to_dict() if self.settings else {}
-        told = ", ".join(f"{name}={value}" for name, value in shared.items())
+        values = ", ".join(f"{name}={value}" for name, value in shared.items())
         return [
             f"command: `{self.command}`",
             *(averaged if self.seeds else []),
             f"versions: Python {platform.python_version()}, {versions}",
             f"machine: {platform.machine()}, {os.cpu_count()} cores; one torch thread per process",
-            *([f"settings, but for what the columns name: {told}"] if told else []),
+            *([f"settings, except those in the columns: {values}"] if values else []),
         ]
 
 
@@ -126,17 +127,17 @@ def _cell(group: Sequence[Row], column: str) -> str:
     numbers = [value for value in measured if isinstance(value, float)]
     if not measured or len(numbers) < len(measured):
         return str(measured[0]) if measured else "–"
-    lacking = "" if len(numbers) == len(values) else f" ({len(numbers)} of {len(values)})"
-    return figure(numbers) + lacking
+    counted = "" if len(numbers) == len(values) else f" ({len(numbers)} of {len(values)})"
+    return figure(numbers) + counted
 
 
 def figure(numbers: Sequence[float]) -> str:
-    """Return the mean of one or more numbers with three digits that count, and their standard deviation.
+    """Return the mean of numbers with three significant digits, and their standard deviation.
 
     >>> figure([86.9, 87.32]), figure([0.01234]), figure([640.2])
     ('87.1 ± 0.3', '0.0123', '640')
     """
     middle = mean(numbers)
-    places = 3 if not middle else min(4, max(0, 2 - math.floor(math.log10(abs(middle)))))
-    spread = f" ± {stdev(numbers):.{places}f}" if len(numbers) > 1 else ""
-    return f"{middle:.{places}f}{spread}"
+    decimals = 3 if not middle else min(4, max(0, 2 - math.floor(math.log10(abs(middle)))))
+    spread = f" ± {stdev(numbers):.{decimals}f}" if len(numbers) > 1 else ""
+    return f"{middle:.{decimals}f}{spread}"

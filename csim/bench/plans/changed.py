@@ -1,4 +1,4 @@
-"""A table of settings changed: a row per change of one method's settings, the unchanged method first."""
+"""A table of changed settings: a row per change of one method, the unchanged method first."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _FIGURES = {
     "training s": "seconds_training",
 }
 NOTES = (
-    "labels %: everything a person told / images of the stream; classes: those learned of 10",
-    "rejected: at arrival, of known and of novel images; novel: not among the classes the model then knew",
+    "labels %: labels that the person gave / images of the stream; classes: those learned, of 10",
+    "rejected: known and novel images that no class accepted at arrival; novel: of a class that "
+    "the model did not know then",
 )
 
 
 def rows(
     results: Sequence[Result], named: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[Row]:
-    """Return a row per result; a change among `named` is called by its name, any other by what it sets."""
+    """Return a row per result; a change in `named` gets its name, others list their settings."""
     return [_row(result, named or {}) for result in results]
 
 
@@ -41,5 +42,6 @@ def _row(result: Result, named: Mapping[str, Mapping[str, Any]]) -> Row:
 def _name(changes: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> str:
     words = ", ".join(f"{name}={value}" for name, value in sorted(changes.items())) or "nothing"
     return next(
-        (f"{name}: {words}" for name, own in named.items() if dict(own) == dict(changes)), words
+        (f"{name}: {words}" for name, change in named.items() if dict(change) == dict(changes)),
+        words,
     )

@@ -1,4 +1,4 @@
-"""Which result belongs to which case, and results in the order of a table."""
+"""The results of a table's cases, found among others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from csim.errors import InputError
 
 
 def results_of(results: Sequence[Result], cases: Iterable[Case]) -> list[Result]:
-    """Return the result of each case, in the order of the cases, whatever else there is among the results."""
+    """Return the result of each case, in the order of the cases; ignore other results."""
     found = {_key(r.method, r.data, r.seed, r.content["case"]): r for r in results}
     return [_one(found, case) for case in cases]
 
@@ -20,7 +20,8 @@ def _one(found: dict[str, Result], case: Case) -> Result:
     key = _key(case.method, case.data, case.seed, case.describe())
     if key not in found:
         raise InputError(
-            f"a table needs a result of each of its cases, that of {case.name} is missing; measure it"
+            f"a table needs the result of each of its cases; {case.name} has none, so measure it "
+            "first"
         )
     return found[key]
 

@@ -1,4 +1,4 @@
-"""A plan: what a table of streams covers. It makes cases, and says on the table what was left out."""
+"""A plan: which streams a table covers. It makes the cases and the note about them."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from csim.errors import InputError
 from csim.settings import Settings
 
 DATA = ("mnist", "fashion-mnist", "emnist-47", "cifar-10-grey")
-_THIN, _QUICK_THIN = 5, 20
-_SHARE = 0.3  # the only r that the paper prints figures for
+_THIN = 5
+_QUICK_THIN = 20
+_SHARE = 0.3  # the paper reports figures for this r alone
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which streams a table is made of.
+    """Describe which streams a table covers.
 
     Parameters
     ----------
     data, methods
-        By name. None leaves them to the table: most take the paper's four data sets and all methods.
+        By name. None leaves the choice to the table: most take the paper's four data sets and all
+        methods.
     seeds
-        Each data set, method and seed together is a run. More seeds make the means surer.
+        A run per data set, method and seed. More seeds make the means more certain.
     known_share
-        r, the share of classes known at the start. Raising it leaves fewer to discover.
+        r, the share of classes known at the start. Higher leaves fewer to discover.
     thin
-        Take every so-manieth image. Raising it is quicker and makes the task harder.
+        Take every n-th image. Higher is quicker and makes the task harder.
     is_quick
-        A look in minutes: one seed, every 20th image, fewer settings.
+        Take minutes: one seed, every 20th image, fewer settings.
     """
 
     data: tuple[str, ...] | None = None
@@ -53,7 +55,7 @@ class Plan:
                 )
 
     def quick(self) -> Plan:
-        """Return the same as a quick look."""
+        """Return a plan of the same streams that takes minutes."""
         return replace(self, seeds=self.seeds[:1], thin=max(self.thin, _QUICK_THIN), is_quick=True)
 
     def case(
@@ -67,13 +69,13 @@ class Plan:
     ) -> Case:
         """Return one run of the plan, with settings changed.
 
-        A budget or a change that the method has anyway is dropped: the run is then the unchanged one, and is not made
-        twice.
+        A budget or a change equal to the method's default is dropped: the run is then the unchanged
+        one, and is not made twice.
 
         >>> Plan().case("paper", "mnist", 0, conv_layers=1) == Plan().case("paper", "mnist", 0)
         True
         """
-        own = settings_of(method, seed=seed, changes={}).to_dict()
+        usual = settings_of(method, seed=seed, changes={}).to_dict()
         budget = self.budget(method) if budget is None else budget
         return Case(
             method,
@@ -81,8 +83,8 @@ class Plan:
             seed,
             known_share=self.known_share,
             thin=self.thin,
-            budget=None if budget == budget_in(own) else budget,
-            changes={name: value for name, value in changes.items() if own.get(name) != value},
+            budget=None if budget == budget_in(usual) else budget,
+            changes={name: value for name, value in changes.items() if usual.get(name) != value},
         )
 
     def cases(self) -> list[Case]:
@@ -95,19 +97,19 @@ class Plan:
         ]
 
     def budget(self, method: str) -> float | None:
-        """Return the budget of a method; None if it keeps its own.
+        """Return the budget of a method; None if it keeps its default.
 
-        `least-sure` and `random` have that of `default`, so that they differ in what they ask alone.
+        `least-sure` and `random` get the budget of `default`, so that only their questions differ.
         """
         return Settings().budget if method in ("least-sure", "random") else None
 
     def reported(self, data: str, method: str) -> Reported | None:
-        """Return what the paper prints for such runs; None if it prints nothing."""
+        """Return the paper's figures for such runs; None if it has none."""
         return STREAM.get(data, {}).get(method) if self.known_share == _SHARE else None
 
     @property
     def suffix(self) -> str:
-        """What tells its files from those of the usual streams, whichever methods and seeds they are of."""
+        """Return what distinguishes its files from those of the usual streams."""
         words = list(self.data) if self.data and len(self.data) == 1 else []
         words += [f"r{self.known_share:g}"] * (self.known_share != _SHARE)
         words += ["whole" if self.thin == 1 else f"thin{self.thin}"] * (
@@ -117,7 +119,7 @@ class Plan:
 
     @property
     def options(self) -> str:
-        """The options that make the same again."""
+        """Return the options of the command that makes the same again."""
         words = ["--quick"] * self.is_quick
         words += [f"--dataset {name}" for name in self.data or ()] + [
             f"--method {name}" for name in self.methods or ()
@@ -128,8 +130,8 @@ class Plan:
 
     @property
     def note(self) -> str:
-        """What was thinned, for the table."""
-        quick = " (a quick look)" if self.is_quick else ""
+        """Return the table's note about its streams."""
+        quick = " (quick)" if self.is_quick else ""
         images = (
             "all images" if self.thin == 1 else f"every {ordinal(self.thin)} image of the data set"
         )
@@ -142,7 +144,7 @@ class Plan:
 
 
 def paper_budget(data: str) -> float | None:
-    """Return the share of images that the paper's method asked about, as reported; None for other data sets.
+    """Return the share of images that the paper's method asked about; None for other data sets.
 
     >>> paper_budget("mnist")
     0.1741

@@ -1,8 +1,9 @@
-"""What the CSIM paper prints, for a column of its own; never mixed with figures measured here.
+"""The figures that the CSIM paper reports; tables show them in columns of their own.
 
-Gao, Chandra, Wang, Khan, KDD'18 Deep Learning Day: the stream table, the novelty table and the table of convolution
-layers, all for r = 0.3, ten streams each, and the table of metric learners. Its EMNIST is the Balanced split,
-`emnist-47` has the same classes but other images.
+Gao, Chandra, Wang, Khan, KDD'18 Deep Learning Day: the stream table, the novelty table and the
+table of convolution layers, all for r = 0.3 and ten streams each, and the table of metric
+learners. The paper's EMNIST is the Balanced split; `emnist-47` has the same classes but other
+images.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reported:
-    """Mean and standard deviation in percent, as printed; None is a dash."""
+    """Hold means and standard deviations in percent, as reported; None is a dash in the paper."""
 
     accuracy: float
     accuracy_spread: float
@@ -51,14 +52,16 @@ STREAM: dict[str, dict[str, Reported]] = {
     },
 }
 
-# Convolution layers on Fashion-MNIST: accuracy, M_new, F_new in percent and minutes of training, each with its spread.
+# Convolution layers on Fashion-MNIST: accuracy, M_new and F_new in percent and minutes of training,
+# each with its standard deviation.
 CONVOLUTION: dict[int, tuple[tuple[float, float], ...]] = {
     0: ((88.97, 0.46), (56.40, 2.41), (0.16, 0.03), (1.89, 0.08)),
     1: ((93.13, 0.10), (52.59, 3.52), (0.11, 0.02), (4.89, 0.44)),
     2: ((93.13, 0.08), (52.51, 1.64), (0.22, 0.03), (8.06, 0.08)),
 }
 
-# Metric learners with all classes known: accuracy in percent and its spread, by data set, split and method.
+# Metric learners with all classes known: accuracy in percent and its standard deviation, by data
+# set, split and method.
 _LEARNERS = ("lmnn", "hdml", "gb-lmnn", "sklr", "paper")
 _METRIC: dict[str, dict[str, tuple[tuple[float, float], ...]]] = {
     "mnist": {
@@ -81,7 +84,7 @@ _METRIC: dict[str, dict[str, tuple[tuple[float, float], ...]]] = {
 
 
 def metric_of(data: str, split: str, method: str) -> tuple[float, float] | None:
-    """Return the accuracy that the paper prints for a metric learner, and its spread; None if it prints none.
+    """Return the accuracy that the paper reports for a metric learner, and its deviation, or None.
 
     >>> metric_of("mnist", "S2", "sklr")
     (93.33, 0.21)
@@ -90,7 +93,7 @@ def metric_of(data: str, split: str, method: str) -> tuple[float, float] | None:
     return dict(zip(_LEARNERS, figures, strict=True)).get(method) if figures else None
 
 
-# Its table of data sets: features, classes, instances.
+# The paper's table of data sets: features, classes, instances.
 DATA_SETS: dict[str, tuple[int, int, int]] = {
     "fashion-mnist": (784, 10, 70_000),
     "mnist": (784, 10, 70_000),
@@ -100,7 +103,7 @@ DATA_SETS: dict[str, tuple[int, int, int]] = {
 
 
 def printed(mean: float | None, spread: float | None) -> str:
-    """Return a figure as the paper prints it.
+    """Return a figure in the paper's format.
 
     >>> printed(94.27, 0.48), printed(None, None)
     ('94.27 ± 0.48', '–')

@@ -1,4 +1,4 @@
-"""A sweep: one setting over several values, all else as it was. The tables about single settings are made of it."""
+"""A sweep: one setting over several values, with everything else unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from csim.bench.results import Result
 from csim.bench.vectors.parameters import count_parameters
 from csim.settings import Settings
 
-# What is drawn of a run, a panel each.
+# The figures of a run that are drawn, a panel each.
 PANELS = {
     "accuracy": "accuracy, %",
     "m_new": "M_new, % of novel images",
@@ -27,28 +27,31 @@ PANELS = {
     "seconds_training": "training, s",
 }
 NOTES = (
-    "accuracy: final label right / images of the stream; labels %: everything a person told / images of the stream",
-    "M_new: novel images given an existing class; F_new: existing images given a novel class",
-    "training s: all training of the run, on one core; parameters: weights of the network once all classes are known",
+    "accuracy: images with the right final label; labels %: labels that the person gave, both as "
+    "shares of the stream's images",
+    "M_new: novel images that got an existing class; F_new: existing images that got a novel class",
+    "training s: all training of the run, on one core; parameters: the network's weights once all "
+    "classes are known",
 )
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A setting and its values.
+    """Describe a setting and the values it takes.
 
     Parameters
     ----------
     setting
         Its name in `Settings`.
     symbol
-        What tables call it.
+        Its name in tables.
     values
-        In order. Each is a run per data set, method and seed, save one that the method has anyway.
+        In order. Each needs a run per data set, method and seed; the default value's runs are the
+        stream table's.
     label
-        What it is, for an axis.
+        The label of its axis.
     base
-        Of the axis's logarithm; None for an even axis.
+        Of a logarithmic axis; None for a linear one.
     """
 
     setting: str
@@ -74,7 +77,7 @@ class Sweep:
     def draw(
         self, panels: Sequence[Axes], results: Sequence[Result], plan: Plan, method: str, data: str
     ) -> None:
-        """Draw one method's figures over the values, a panel each."""
+        """Draw one method's figures over the values, a figure in each panel."""
         runs = [results_of(results, self.cases(plan, method, data, value)) for value in self.values]
         for axes, (name, label) in zip(panels, PANELS.items(), strict=True):
             figures = [[run.figures[name] for run in group] for group in runs]
@@ -90,7 +93,7 @@ class Sweep:
 
 
 def finish(figure: Figure) -> None:
-    """Let every panel start at 0 and end above all that was drawn, and name what it is."""
+    """Let every panel start at 0 and end above all its points, and add the legend."""
     for axes in figure.axes:
         axes.set_ylim(*from_zero(axes.dataLim.y1))
     legend_below(figure)
@@ -98,7 +101,8 @@ def finish(figure: Figure) -> None:
 
 def figures_of(result: Result) -> Row:
     """Return the columns that tables about a setting share."""
-    figures, stream = result.figures, result.content["stream"]
+    figures = result.figures
+    stream = result.content["stream"]
     settings = Settings.from_dict(result.settings)
     return {
         "seed": result.seed,

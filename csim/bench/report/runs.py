@@ -1,4 +1,4 @@
-"""The result files behind the tables, summed up: of which methods, data sets, seeds and versions they are."""
+"""The runs behind the tables, summed up: their methods, data sets, seeds and versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from csim.errors import InputError
 
 @dataclass(frozen=True)
 class Run:
-    """What a result file says of itself."""
+    """Hold what the page shows of a run."""
 
     method: str
     data: str
@@ -37,37 +37,37 @@ class Runs:
 
     @property
     def methods(self) -> list[str]:
-        """The methods, those with the most runs first."""
+        """Return the methods, those with the most runs first."""
         return [method for method, _ in Counter(run.method for run in self.runs).most_common()]
 
     @property
     def data(self) -> list[str]:
-        """The data sets, those with the most runs first."""
+        """Return the data sets, those with the most runs first."""
         return [data for data, _ in Counter(run.data for run in self.runs).most_common()]
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds, in order."""
+        """Return the seeds, in order."""
         return sorted({run.seed for run in self.runs})
 
     @property
     def images(self) -> int:
-        """How many images all streams had together."""
+        """Return the number of images in all streams."""
         return sum(run.images for run in self.runs)
 
     @property
     def hours(self) -> float:
-        """How long all runs took, one after another."""
+        """Return the hours that all runs took, one after another."""
         return sum(run.seconds for run in self.runs) / 3600
 
     def count(self, method: str, data: str) -> int:
         """Return how many runs a method has on a data set."""
         return sum((run.method, run.data) == (method, data) for run in self.runs)
 
-    def told(self, key: str) -> list[str]:
-        """Return what the files say of their origin under a key, such as `commit`, the most frequent first."""
-        said = Counter(str(run.origin[key]) for run in self.runs if run.origin.get(key))
-        return [word for word, _ in said.most_common()]
+    def origins(self, key: str) -> list[str]:
+        """Return the runs' values of an origin such as `commit`, the most frequent first."""
+        values = Counter(str(run.origin[key]) for run in self.runs if run.origin.get(key))
+        return [value for value, _ in values.most_common()]
 
 
 def read(folder: Path) -> Runs:

@@ -1,6 +1,7 @@
 """Figures about vectors and scores: pure functions on arrays.
 
-Known images are of classes the network was trained on, new ones of others. Neighbours are the five nearest.
+Known images are of classes that the network was trained on, new ones are not. Neighbours are the
+five nearest vectors.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ NEIGHBOURS = 5
 
 
 def accuracy(scores: Floats, truth: Ints) -> float:
-    """Return how many images have their own class as the best of their scores (n, K), in percent.
+    """Return the share of images whose true class has the best score (n, K), in percent.
 
     >>> accuracy(np.array([[0.9, 0.2], [0.3, 0.1]]), np.array([0, 1]))
     50.0
@@ -25,7 +26,7 @@ def accuracy(scores: Floats, truth: Ints) -> float:
 
 
 def auc(known: Floats, new: Floats) -> float:
-    """Return how well a number tells new images from known ones: the chance that a new one's is larger.
+    """Return the chance that a new image has a larger number than a known one.
 
     >>> auc(np.array([0.1, 0.2]), np.array([0.15, 0.9]))
     0.75
@@ -55,7 +56,7 @@ def remoteness(stored: Floats, vectors: Floats) -> Floats:
 
 
 def neighbour_accuracy(stored: Floats, columns: Ints, vectors: Floats, truth: Ints) -> float:
-    """Return how many vectors get their true class from a vote of their neighbours among the stored, in percent."""
+    """Return the share of vectors whose stored neighbours vote for their true class, in percent."""
     nearest = (
         NearestNeighbors(n_neighbors=NEIGHBOURS)
         .fit(stored)
@@ -64,12 +65,12 @@ def neighbour_accuracy(stored: Floats, columns: Ints, vectors: Floats, truth: In
     return 100 * float(np.mean(_vote(columns[nearest]) == truth))
 
 
-def fellow_accuracy(vectors: Floats, columns: Ints) -> float:
-    """Return how many vectors get their true class from a vote of their neighbours among the others, in percent.
+def leave_one_out_accuracy(vectors: Floats, columns: Ints) -> float:
+    """Return the share of vectors whose neighbours vote for their true class, in percent.
 
-    Groups of new images are as pure as this is high.
+    A higher share means purer groups of new images.
     """
-    # Without an argument, no vector is its own neighbour.
+    # Without an argument, kneighbors leaves each vector out of its own neighbours.
     nearest = (
         NearestNeighbors(n_neighbors=NEIGHBOURS).fit(vectors).kneighbors(return_distance=False)
     )
@@ -77,7 +78,7 @@ def fellow_accuracy(vectors: Floats, columns: Ints) -> float:
 
 
 def _vote(columns: Ints) -> npt.NDArray[np.intp]:
-    """Return each row's most frequent column, the lowest of several, (n,)."""
+    """Return the most frequent column of each row, the lowest if there are several, (n,)."""
     counts = np.stack(
         [(columns == column).sum(1) for column in range(int(columns.max()) + 1)], axis=1
     )

@@ -1,7 +1,4 @@
-"""Kept measurements: files in `runs/` of what is neither a stream nor a table, an entry per line.
-
-They are made once and read by the tables that show them.
-"""
+"""Kept measurements: what is in `runs/` and is no run of a stream. Tables read it again."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ def read_kept(
     name
         Of the entry.
     wanted
-        What it must say of itself, as it would be made today.
+        What it must hold to have been made with today's settings.
     check
         Raises an error if something is lacking.
     """
@@ -36,7 +33,7 @@ def read_kept(
     identity = json.loads(json.dumps(wanted))
     try:
         is_right = {key: content[key] for key in identity} == identity
-        if is_right:  # one of other settings may lack what is wanted today
+        if is_right:  # an entry of other settings may lack what is checked today
             check(content)
     except (ValueError, TypeError, KeyError) as error:
         raise lines.refuse(name, "an entry of this kind", error) from error

@@ -1,7 +1,8 @@
-"""Nearness: which images lie nearer to another class than to their own. Pure functions on arrays.
+"""Nearness: which images are nearer to another class than to their own. Pure functions on arrays.
 
-Two readings of how far an image lies from a class: the mean of its distances to the class's images, and the distance
-to the nearest of them. The image itself never counts. Distances are Euclidean.
+The distance of an image from a class is read in two ways: the mean of its distances to the class's
+images, and the distance to the nearest of them. The image itself never counts. Distances are
+Euclidean.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from sklearn.metrics.pairwise import euclidean_distances
 from csim.errors import InputError
 from csim.records import Bools, Floats, Ints
 
-_CHUNK = 500  # images whose distances to all others are held at a time: bounds memory
+_CHUNK = 500  # images whose distances to all others are in memory at a time
 
 
 @dataclass(frozen=True)
 class Distances:
-    """How far each image lies from each class, (n, K) both: in the mean, and from its nearest image."""
+    """Hold the distance of each image from each class, (n, K): mean, and to the nearest image."""
 
     mean: Floats
     nearest: Floats
 
 
 def distances_to_classes(vectors: Floats, columns: Ints) -> Distances:
-    """Return how far each image lies from the other images of each class.
+    """Return the distances of each image from the other images of each class.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def distances_to_classes(vectors: Floats, columns: Ints) -> Distances:
     sizes = np.bincount(columns)
     if len(sizes) < 2 or sizes.min() < 2:
         raise InputError(
-            f"there must be 2 classes or more, of 2 images or more each; the sizes are {sizes.tolist()}"
+            "there must be at least 2 classes with at least 2 images each; the sizes are "
+            f"{sizes.tolist()}"
         )
     parts = [_rows(vectors, columns, start) for start in range(0, len(vectors), _CHUNK)]
     return Distances(
@@ -57,21 +59,21 @@ def distances_to_classes(vectors: Floats, columns: Ints) -> Distances:
 
 def _rows(vectors: Floats, columns: Ints, start: int) -> Distances:
     """Return the distances of the images from `start` on, a chunk of them."""
-    places = np.arange(start, min(start + _CHUNK, len(vectors)))
-    lines = np.arange(len(places))
-    apart = euclidean_distances(vectors[places], vectors).astype(float)  # (c, n)
-    apart[lines, places] = 0.0  # what rounding leaves of an image's distance to itself
+    indices = np.arange(start, min(start + _CHUNK, len(vectors)))
+    lines = np.arange(len(indices))
+    apart = euclidean_distances(vectors[indices], vectors).astype(float)  # (c, n)
+    apart[lines, indices] = 0.0  # rounding leaves a little of an image's distance to itself
     is_class = np.eye(int(columns.max()) + 1)[columns]  # (n, K)
-    counts = np.tile(is_class.sum(0), (len(places), 1))
-    counts[lines, columns[places]] -= 1
+    counts = np.tile(is_class.sum(0), (len(indices), 1))
+    counts[lines, columns[indices]] -= 1
     mean = apart @ is_class / counts
-    apart[lines, places] = np.inf
-    nearest = np.stack([apart[:, own].min(1) for own in is_class.T.astype(bool)], axis=1)
+    apart[lines, indices] = np.inf
+    nearest = np.stack([apart[:, members].min(1) for members in is_class.T.astype(bool)], axis=1)
     return Distances(mean, nearest)
 
 
 def strays(distances: Floats, columns: Ints) -> Bools:
-    """Tell which images lie nearer to any other class than to their own, (n,).
+    """Tell which images are nearer to any other class than to their own, (n,).
 
     >>> strays(np.array([[2.0, 6.0], [2.0, 1.0]]), np.array([0, 0]))
     array([False,  True])
@@ -83,11 +85,11 @@ def strays(distances: Floats, columns: Ints) -> Bools:
     return found
 
 
-def nearer_to(distances: Floats, own: int, other: int) -> Bools:
-    """Tell which images lie nearer to one other class than to their own, (n,).
+def nearer_to(distances: Floats, actual: int, other: int) -> Bools:
+    """Tell which images are nearer to one other class than to their own, (n,).
 
-    >>> nearer_to(np.array([[2.0, 1.0, 6.0], [2.0, 3.0, 1.0]]), own=0, other=1)
+    >>> nearer_to(np.array([[2.0, 1.0, 6.0], [2.0, 3.0, 1.0]]), actual=0, other=1)
     array([ True, False])
     """
-    found: Bools = distances[:, other] < distances[:, own]
+    found: Bools = distances[:, other] < distances[:, actual]
     return found

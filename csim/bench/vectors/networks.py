@@ -1,6 +1,6 @@
-"""A network trained as the settings say, and what it makes of images it has not seen.
+"""A network trained with given settings, and its figures on images that it has not seen.
 
-Everything is drawn from `settings.seed`: which classes are known, which images train, the initial weights.
+`settings.seed` draws everything: the known classes, the training images, the initial weights.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ from csim.embed.network_trainer import Loss, seeded
 from csim.records import Floats, Images, Ints
 from csim.settings import Settings
 
-KNOWN = 3  # classes of a warm-up: the paper's r = 0.3 of ten
-PER_CLASS = 1000  # labelled images of each: the paper's
+KNOWN = 3  # classes of a warm-up: r = 0.3 of ten, as in the paper
+PER_CLASS = 1000  # labelled images of each, as in the paper
 WARM_UP_NOTES = (
-    "accuracy: of the known classes, by the one-vs-rest layer; kNN: the same by 5 neighbours in the vectors",
-    "AUC: is an image of one of the other classes, by the largest sigmoid or by the 5th neighbour's distance",
-    "new kNN: images of the other classes whose 5 nearest fellows vote for their own class",
-    "within, between: mean distance of two images of one known class, and of two",
+    "accuracy: on the known classes, by the one-vs-rest layer; kNN: the same by 5 nearest "
+    "neighbours of the vectors",
+    "AUC: how well new classes are separated from known ones, by the largest sigmoid or by the "
+    "distance to the 5th neighbour",
+    "new kNN: images of new classes whose 5 nearest neighbours vote for their class",
+    "within, between: mean distance of two images of the same known class, and of two classes",
 )
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A trained network: its encoder, and the one-vs-rest layer's weights (K, d) and bias (K,)."""
+    """Hold a trained encoder, and the one-vs-rest layer's weights (K, d) and bias (K,)."""
 
     encoder: NetworkEncoder
     weights: Floats
@@ -45,7 +47,7 @@ class Learned:
 
 
 def learn(settings: Settings, images: Images, columns: Ints, loss: Loss | None = None) -> Learned:
-    """Train on images whose columns are given, with the settings' own loss or another."""
+    """Train a network on images and their columns, with the settings' loss or another."""
     device = pick_device(settings.device)
     with seeded(settings.seed):
         body = make_body(settings, images.shape[1:])
@@ -66,7 +68,7 @@ def learn(settings: Settings, images: Images, columns: Ints, loss: Loss | None =
 def closed_set(
     train: DataSet, test: DataSet, settings: Settings, *, per_class: int = PER_CLASS
 ) -> float:
-    """Learn all classes from `per_class` images each; return the accuracy on `test`, in percent."""
+    """Learn all classes from `per_class` images each; return the accuracy on `test` in percent."""
     classes = sorted(set(train.names))
     learned = learn(settings, *examples(train, classes, per_class, settings.seed))
     scores = learned.scores(learned.encoder.embed(test.images))
@@ -81,25 +83,29 @@ def warm_up(
     loss: Loss | None = None,
     per_class: int = PER_CLASS,
 ) -> Row:
-    """Learn three classes; return figures on `test` images of these and of all others, which are new.
+    """Learn three classes; return figures on `test` images of these and of all others.
 
-    A `loss` of one's own may leave the one-vs-rest layer untrained: what would come from it is then None.
+    Another `loss` may leave the one-vs-rest layer untrained. The figures of that layer are then
+    None.
     """
     everything = np.random.default_rng(settings.seed).permutation(sorted(set(train.names))).tolist()
     images, columns = examples(train, everything[:KNOWN], per_class, settings.seed)
     learned = learn(settings, images, columns, loss)
     truth = columns_of(test.names, everything)
     is_known = truth < KNOWN
-    stored, vectors = learned.encoder.embed(images), learned.encoder.embed(test.images)
-    known, new = vectors[is_known], vectors[~is_known]
-    doubt, remoteness = -learned.scores(vectors).max(1), figures.remoteness(stored, vectors)
+    stored = learned.encoder.embed(images)
+    vectors = learned.encoder.embed(test.images)
+    known = vectors[is_known]
+    new = vectors[~is_known]
+    doubt = -learned.scores(vectors).max(1)
+    remoteness = figures.remoteness(stored, vectors)
     within, between = figures.spread(known, truth[is_known])
     return {
         "accuracy %": None if loss else figures.accuracy(learned.scores(known), truth[is_known]),
         "kNN %": figures.neighbour_accuracy(stored, columns, known, truth[is_known]),
         "AUC sigmoid": None if loss else figures.auc(doubt[is_known], doubt[~is_known]),
         "AUC 5th neighbour": figures.auc(remoteness[is_known], remoteness[~is_known]),
-        "new kNN %": figures.fellow_accuracy(new, truth[~is_known]),
+        "new kNN %": figures.leave_one_out_accuracy(new, truth[~is_known]),
         "within": within,
         "between": between,
     }

@@ -1,7 +1,7 @@
-"""Projections: a data set's images in every space, laid flat, and how well classes are told apart there.
+"""Projections: t-SNE of a data set's images in every space, and how separate its classes are there.
 
-A projection is a file in `runs/`, whole or not at all, with everything needed to make it again: what has one is not
-made twice, and a picture is drawn from it without training.
+A finished projection is an entry in `runs/embedding.jsonl`: csim does not repeat it, and draws a
+picture from it without training.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from csim.report.charts import project
 
 FORMAT = 1
 FILE = Path("runs") / "embedding.jsonl"  # in the folder of results
-MOST = 2000  # images in all: with many classes, fewer of each
-_PARTS = len(EVERY_SPACE) + 1  # the file is the last part
+MOST_IMAGES = 2000  # in all: with many classes, fewer of each
+_PARTS = len(EVERY_SPACE) + 1  # of the work; writing the entry is the last
 
 
 @dataclass(frozen=True)
 class Projection:
-    """What is laid flat.
+    """Describe a t-SNE projection.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class Projection:
     seed
         Draws the known classes, the images, the networks and where t-SNE begins.
     per_class
-        Images of every class, unless that makes more than 2,000. Raising it fills the picture and takes longer.
+        Images of every class, unless that makes more than 2,000. Higher fills the picture and takes
+        longer.
     """
 
     data: str
@@ -57,7 +58,7 @@ class Projection:
 
     @property
     def name(self) -> str:
-        """What its file is called.
+        """Return the name of its entry.
 
         >>> Projection("mnist", 0, 40).name
         'embedding-mnist-r0.3-seed0-40'
@@ -65,7 +66,7 @@ class Projection:
         return f"embedding-{self.data}-r0.3-seed{self.seed}-{self.per_class}"
 
     def describe(self) -> Content:
-        """Return what a file must say of itself to be this one's, as it would be made today."""
+        """Return what its entry must hold to have been made with today's settings."""
         return {
             "format": FORMAT,
             "kind": "embedding",
@@ -90,18 +91,18 @@ def project_all(
     jobs: int = 1,
     on_done: Done | None = None,
 ) -> list[Content]:
-    """Return the content of each projection's file, in order, making those that are not there.
+    """Return the content of each projection, in order, making those that are missing.
 
     Parameters
     ----------
     projections
-        What to lay flat.
+        What to project.
     out
-        The folder of results; files are in `runs/` in it.
+        The folder of results.
     data_dir
         The folder of data sets; `CSIM_DATA` if not given.
     jobs
-        Projections at a time. Raising it to the number of cores is faster in proportion.
+        Projections at a time. Higher is faster, up to the number of cores.
     on_done
         Called whenever a part of one is done, with the parts done and in all, for progress.
     """
@@ -109,8 +110,8 @@ def project_all(
     todo = [projection for projection in projections if read(out, projection) is None]
     parts: dict[int, int] = {}
 
-    def count(place: int, done: int, total: int) -> None:
-        parts[place] = done
+    def count(index: int, done: int, total: int) -> None:
+        parts[index] = done
         if on_done:
             on_done(sum(parts.values()), len(todo) * total)
 
@@ -121,48 +122,54 @@ def project_all(
 
 
 def read(out: Path, projection: Projection) -> Content | None:
-    """Return the content of a projection's file, None if there is none or it was made with other settings."""
+    """Return the content of a projection; None if missing or made with other settings."""
     return read_kept(out / FILE, projection.name, projection.describe(), _check)
 
 
 def _check(content: Content) -> None:
-    names, panels = content["sample"]["names"], content["panels"]
+    names = content["sample"]["names"]
+    panels = content["panels"]
     if any(len(panels[space]["points"]) != len(names) for space in EVERY_SPACE):
         raise ValueError("it must have a point for every image")
 
 
 def _make(projection: Projection, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
     data = load(projection.data, data_dir)
-    per_class = min(projection.per_class, max(2, MOST // len(set(data.names))))
-    view = of_stream(Case("default", projection.data, projection.seed), data, per_class)
+    per_class = min(projection.per_class, max(2, MOST_IMAGES // len(set(data.names))))
+    sample = of_stream(Case("default", projection.data, projection.seed), data, per_class)
     panels: dict[str, Any] = {}
     for done, space in enumerate(EVERY_SPACE, start=1):
-        vectors = embed(view, space, projection.seed)
+        vectors = embed(sample, space, projection.seed)
         points = project(vectors, projection.seed)
-        figures = measure(vectors, points, view.columns, view.is_known)
+        figures = measure(vectors, points, sample.columns, sample.is_known)
         panels[space] = {"figures": figures, "points": np.round(points.astype(float), 2).tolist()}
         tell(done, _PARTS)
-    sample = {"known": view.known, "names": view.names, "fingerprint": fingerprint(data)}
-    content = {**projection.describe(), "sample": sample, "panels": panels, "origin": origin()}
+    content = {
+        **projection.describe(),
+        "sample": {"known": sample.known, "names": sample.names, "fingerprint": fingerprint(data)},
+        "panels": panels,
+        "origin": origin(),
+    }
     put(out / FILE, projection.name, content)
     tell(_PARTS, _PARTS)
 
 
 def measure(vectors: Floats, points: Floats, columns: Ints, is_known: Bools) -> dict[str, float]:
-    """Return how well classes are told apart in a space, and how much of that is left in the plane.
+    """Return how separate classes are in a space, and in its projection to the plane.
 
     Parameters
     ----------
     vectors
         The images in their space, (n, d).
     points
-        The same laid flat, (n, 2).
+        Their projection, (n, 2).
     columns
         The class of each, (n,).
     is_known
         Which are of known classes, (n,).
     """
-    is_right, is_right_flat = (voted(space, columns) == columns for space in (vectors, points))
+    is_right = voted(vectors, columns) == columns
+    is_right_flat = voted(points, columns) == columns
     silhouettes = silhouette_samples(vectors, columns)
     return {
         "5-NN known %": 100 * float(is_right[is_known].mean()),
@@ -175,12 +182,12 @@ def measure(vectors: Floats, points: Floats, columns: Ints, is_known: Bools) -> 
 
 
 def voted(vectors: Floats, columns: Ints) -> Ints:
-    """Return the class that the five nearest others of each vector vote for, the lowest of several, (n,).
+    """Return the class that each vector's five nearest others vote for, (n,); ties take the lowest.
 
     >>> voted(np.array([[0.0], [1], [2], [3], [4], [5]]), np.array([0, 0, 0, 1, 1, 1]))
     array([1, 1, 1, 0, 0, 0])
     """
-    # Without an argument, no vector is its own neighbour.
+    # Without an argument, kneighbors leaves each vector out of its own neighbours.
     nearest = (
         NearestNeighbors(n_neighbors=NEIGHBOURS).fit(vectors).kneighbors(return_distance=False)
     )

@@ -1,4 +1,4 @@
-"""Which images a network learns from, and which it is judged by."""
+"""Samples: the images that a network learns from, and those that it is tested on."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ from csim.records import Images, Ints
 
 
 def cut(data: DataSet, last: int) -> tuple[DataSet, DataSet]:
-    """Cut the last images off, the official test ones; return the others and them."""
-    places = np.arange(len(data.names))
-    return _subset(data, places[:-last]), _subset(data, places[-last:])
+    """Return a data set without its last images, and those: the official test images.
+
+    Higher `last` leaves fewer images to learn from.
+    """
+    indices = np.arange(len(data.names))
+    return _subset(data, indices[:-last]), _subset(data, indices[-last:])
 
 
 def hold_out(data: DataSet, per_class: int, seed: int) -> tuple[DataSet, DataSet]:
-    """Draw images of every class to validate with; return the others and them.
+    """Draw images of every class for validation; return the other images, and these.
 
-    Raising `per_class` measures more exactly and leaves fewer to learn from.
+    Higher `per_class` measures more exactly and leaves fewer to learn from.
     """
-    rng, names = np.random.default_rng(seed), np.array(data.names)
+    rng = np.random.default_rng(seed)
+    names = np.array(data.names)
     held = np.concatenate(
         [rng.permutation(np.flatnonzero(names == name))[:per_class] for name in np.unique(names)]
     )
@@ -32,27 +36,32 @@ def hold_out(data: DataSet, per_class: int, seed: int) -> tuple[DataSet, DataSet
 def examples(
     data: DataSet, classes: Sequence[str], per_class: int, seed: int
 ) -> tuple[Images, Ints]:
-    """Draw images of some classes; return them and the place of each one's class in `classes`."""
-    rng, names = np.random.default_rng(seed), np.array(data.names)
-    own = [rng.permutation(np.flatnonzero(names == name))[:per_class] for name in classes]
+    """Draw images of some classes; return them and the index of each one's class in `classes`.
+
+    Higher `per_class` draws more images of each class.
+    """
+    rng = np.random.default_rng(seed)
+    names = np.array(data.names)
+    drawn = [rng.permutation(np.flatnonzero(names == name))[:per_class] for name in classes]
     if scarce := [
-        name for name, places in zip(classes, own, strict=True) if len(places) < per_class
+        name for name, indices in zip(classes, drawn, strict=True) if len(indices) < per_class
     ]:
         raise InputError(
-            f"{data.name} must have {per_class} images of every class; {scarce[0]!r} has fewer"
+            f"{data.name} must have {per_class} images of every class; {scarce[0]!r} has fewer, so "
+            "ask for fewer"
         )
-    return data.images[np.concatenate(own)], np.repeat(np.arange(len(own)), per_class)
+    return data.images[np.concatenate(drawn)], np.repeat(np.arange(len(drawn)), per_class)
 
 
 def columns_of(names: Sequence[str], classes: Sequence[str]) -> Ints:
-    """Return the place of each name in `classes`, -1 for one that is not there.
+    """Return the index of each name in `classes`, -1 for a name that is not there.
 
     >>> columns_of(["b", "c", "a"], ["a", "b"])
     array([ 1, -1,  0])
     """
-    place = {name: index for index, name in enumerate(classes)}
-    return np.array([place.get(name, -1) for name in names], np.int64)
+    index_of = {name: index for index, name in enumerate(classes)}
+    return np.array([index_of.get(name, -1) for name in names], np.int64)
 
 
-def _subset(data: DataSet, places: Ints) -> DataSet:
-    return DataSet(data.name, data.images[places], [data.names[place] for place in places])
+def _subset(data: DataSet, indices: Ints) -> DataSet:
+    return DataSet(data.name, data.images[indices], [data.names[index] for index in indices])

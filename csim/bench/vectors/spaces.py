@@ -1,7 +1,7 @@
-"""Spaces: the same images as pixels, and as vectors of what has learned only some of their classes.
+"""Spaces: the same images as pixels, and as vectors of networks that know some classes.
 
-The networks are what `paper` and `default` have after the warm-up; the metric learners learn from the same images. The
-images that are looked at are of all classes, and nothing has learned from any of them.
+The networks are those of `paper` and `default` after the warm-up; the metric learners learn from
+the same images. The sample has images of all classes, and nothing has learned from any of them.
 """
 
 from __future__ import annotations
@@ -31,21 +31,20 @@ TITLES = {
 SPACES = tuple(TITLES)
 TITLES |= {"lmnn": "LMNN", "hdml": "HDML", "gb-lmnn": "GB-LMNN", "sklr": "SKLR"}
 EVERY_SPACE = tuple(TITLES)
-_WARM_UP = (
-    900  # images per known class in a stream's warm-up: 1,000 are labelled and a tenth is held out
-)
+# Images per known class in a stream's warm-up: 1,000 are labelled, and a tenth is held out.
+_WARM_UP_IMAGES = 900
 
 
 @dataclass(frozen=True)
-class View:
-    """Labelled images of some classes to learn from, and others, of all classes, to look at.
+class Sample:
+    """Hold labelled images of some classes to learn from, and images of all classes to embed.
 
     Parameters
     ----------
     warm_up, warm_up_names
         What a network learns from; its classes are the known ones.
     images, names
-        What is looked at, ordered by class.
+        What is embedded, ordered by class.
     """
 
     warm_up: Images
@@ -55,27 +54,27 @@ class View:
 
     @property
     def known(self) -> list[str]:
-        """The known classes, in order."""
+        """Return the known classes, in order."""
         return sorted(set(self.warm_up_names))
 
     @property
     def classes(self) -> list[str]:
-        """All classes, in order."""
+        """Return all classes, in order."""
         return sorted(set(self.names))
 
     @property
     def columns(self) -> Ints:
-        """The place of each image's class in `classes`, (n,)."""
+        """Return the index of each image's class in `classes`, (n,)."""
         return columns_of(self.names, self.classes)
 
     @property
     def is_known(self) -> Bools:
-        """Which images are of known classes, (n,)."""
+        """Tell which images are of known classes, (n,)."""
         return np.isin(np.array(self.names), self.known)
 
 
-def of_stream(case: Case, data: DataSet, per_class: int) -> View:
-    """Return a stream's warm-up, and a sample of the images that come after it.
+def of_stream(case: Case, data: DataSet, per_class: int) -> Sample:
+    """Return a stream's warm-up, and a sample of the images that follow it.
 
     Parameters
     ----------
@@ -84,16 +83,16 @@ def of_stream(case: Case, data: DataSet, per_class: int) -> View:
     data
         Where images come from.
     per_class
-        Images of every class to look at; all of a class that has fewer. Raising it measures more exactly and takes
-        longer, with its square.
+        Images of every class to embed; all of a class that has fewer. Higher measures more exactly
+        and takes longer, with its square.
     """
     stream = case.stream(data)
-    sample = _sample(DataSet(data.name, stream.images, stream.names), per_class, case.seed)
-    return View(stream.warm_up, stream.warm_up_names, sample.images, sample.names)
+    drawn = _draw(DataSet(data.name, stream.images, stream.names), per_class, case.seed)
+    return Sample(stream.warm_up, stream.warm_up_names, drawn.images, drawn.names)
 
 
-def of_classes(data: DataSet, known: Sequence[str], per_class: int, seed: int) -> View:
-    """Return the same with known classes of one's choice: as many images to learn from as in a stream.
+def of_classes(data: DataSet, known: Sequence[str], per_class: int, seed: int) -> Sample:
+    """Return a sample with chosen known classes, and as many images to learn from as in a stream.
 
     Parameters
     ----------
@@ -102,28 +101,29 @@ def of_classes(data: DataSet, known: Sequence[str], per_class: int, seed: int) -
     known
         The classes to learn.
     per_class
-        Images of every class to look at, as above.
+        Images of every class to embed. Higher measures more exactly and takes longer.
     seed
-        Draws which images are learned from and which are looked at.
+        Draws the images to learn from and those to embed.
     """
     if absent := sorted(set(known) - set(data.names)):
         raise InputError(
-            f"{data.name} must have the classes {', '.join(known)}; it has no {absent[0]!r}"
+            f"{data.name} must have the classes {', '.join(known)}; it has no {absent[0]!r}, so "
+            "choose another data set"
         )
     smallest = min(Counter(data.names).values())
-    rest, labelled = hold_out(data, min(_WARM_UP, smallest // 2), seed)
+    rest, labelled = hold_out(data, min(_WARM_UP_IMAGES, smallest // 2), seed)
     is_warm_up = np.isin(np.array(labelled.names), known)
-    sample = _sample(rest, per_class, seed)
+    drawn = _draw(rest, per_class, seed)
     warm_up_names = [name for name in labelled.names if name in known]
-    return View(labelled.images[is_warm_up], warm_up_names, sample.images, sample.names)
+    return Sample(labelled.images[is_warm_up], warm_up_names, drawn.images, drawn.names)
 
 
-def embed(view: View, space: str, seed: int) -> Floats:
-    """Return a view's images in a space, (n, d): grey values of 0 to 1, unit vectors, or what a learner makes of them.
+def embed(sample: Sample, space: str, seed: int) -> Floats:
+    """Return a sample's images in a space, (n, d): grey values of 0 to 1, or a learned embedding.
 
     Parameters
     ----------
-    view
+    sample
         The images, and what a network learns from.
     space
         One of `EVERY_SPACE`: `pixels`, the method whose network embeds, or a metric learner.
@@ -131,18 +131,22 @@ def embed(view: View, space: str, seed: int) -> Floats:
         Draws the first weights and the batches.
     """
     if space == PIXELS:
-        return _pixels(view.images)
+        return _pixels(sample.images)
     if space in LEARNERS:
-        learner = learner_of(space, seed=seed).fit(_pixels(view.warm_up), view.warm_up_names)
-        return learner.transform(_pixels(view.images))
+        learner = learner_of(space, seed=seed).fit(_pixels(sample.warm_up), sample.warm_up_names)
+        return learner.transform(_pixels(sample.images))
     settings = settings_of(space, seed=seed, changes={})
     assert isinstance(settings, Settings)
-    return StreamClassifier(settings).fit(view.warm_up, view.warm_up_names).transform(view.images)
+    return (
+        StreamClassifier(settings)
+        .fit(sample.warm_up, sample.warm_up_names)
+        .transform(sample.images)
+    )
 
 
 def _pixels(images: Images) -> Floats:
     return images.reshape(len(images), -1).astype(np.float32) / 255
 
 
-def _sample(data: DataSet, per_class: int, seed: int) -> DataSet:
+def _draw(data: DataSet, per_class: int, seed: int) -> DataSet:
     return hold_out(data, per_class, seed)[1]

@@ -1,7 +1,7 @@
-"""Trials: a learner or a network taught on one part of a data set, and scored on another with all classes known.
+"""Trials: a learner or a network trained on one part of a data set and scored on another.
 
-A trial is a file in `runs/`, whole or not at all, with everything needed to make it again: what has one is not made
-twice, and a table is drawn from it without learning.
+All classes are known. A finished trial is an entry in `runs/metric.jsonl`: csim does not repeat it,
+and makes a table from it without training.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ from csim.settings import Settings
 
 FORMAT = 1
 FILE = Path("runs") / "metric.jsonl"  # in the folder of results
-FLOORS, NETWORKS = ("pixels", "pca"), ("paper", "default")
+FLOORS = ("pixels", "pca")
+NETWORKS = ("paper", "default")
 METHODS = (*FLOORS, *LEARNERS, *NETWORKS)
-SPLITS = {"S1": (4, 2, 4), "S2": (1, 1, 8)}  # to learn from, to validate with, to be scored on
-_COMPONENTS = 164
+SPLITS = {"S1": (4, 2, 4), "S2": (1, 1, 8)}  # shares for training, validation and test
+_COMPONENTS = 164  # principal components, as in the paper
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One method on one split of one data set.
+    """Describe one method on one split of one data set.
 
     Parameters
     ----------
@@ -50,9 +51,9 @@ class Trial:
     seed
         Draws the split and everything in the method.
     thin
-        Take every so-manieth image. Raising it is quicker and leaves less to learn from.
+        Take every n-th image. Higher is quicker and leaves less to learn from.
     is_quick
-        A look: learners stop early.
+        Stop learners early.
     """
 
     method: str
@@ -64,7 +65,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """What its file is called.
+        """Return the name of its entry.
 
         >>> Trial("lmnn", "mnist", "S2", 0).name
         'metric-mnist-S2-lmnn-seed0'
@@ -74,7 +75,7 @@ class Trial:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings of its method."""
+        """Return all settings of its method."""
         if self.method in LEARNERS:
             settings: dict[str, Any] = learner_of(
                 self.method, seed=self.seed, is_quick=self.is_quick
@@ -87,35 +88,34 @@ class Trial:
         )
 
     def describe(self) -> Content:
-        """Return what a file must say of itself to be this one's, as it would be made today."""
+        """Return what its entry must hold to have been made with today's settings."""
         return {"format": FORMAT, "kind": "metric", **asdict(self), "settings": self.settings}
 
 
-OnTrial = Callable[
-    [list[Trial], int, int, int], None
-]  # the trials to make, which of them, its steps done and in all
+# The trials to make, the index of one of them, its steps done and in all.
+OnTrial = Callable[[list[Trial], int, int, int], None]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Images and the place of each one's class, (n,)."""
+    """Hold images and the index of each one's class, (n,)."""
 
     images: Images
     columns: Ints
 
     @property
     def vectors(self) -> Floats:
-        """The images as rows of grey values of 0 to 1, (n, d)."""
+        """Return the images as rows of grey values of 0 to 1, (n, d)."""
         return self.images.reshape(len(self.images), -1).astype(np.float32) / 255
 
 
 def divide(data: DataSet, split: str, seed: int) -> list[Part]:
-    """Return the images to learn from, to validate with and to be scored on, shuffled by the seed."""
+    """Return the images for training, validation and test, shuffled by the seed."""
     shares = np.array(SPLITS[split])
     ends = np.floor(len(data.names) * np.cumsum(shares) / shares.sum()).astype(int)
     order = np.random.default_rng(seed).permutation(len(data.names))
     columns = columns_of(data.names, sorted(set(data.names)))
-    return [Part(data.images[own], columns[own]) for own in np.split(order, ends[:-1])]
+    return [Part(data.images[part], columns[part]) for part in np.split(order, ends[:-1])]
 
 
 def score_all(
@@ -126,20 +126,20 @@ def score_all(
     jobs: int = 1,
     on_trial: OnTrial | None = None,
 ) -> list[Content]:
-    """Return the content of each trial's file, in order, making those that are not there.
+    """Return the content of each trial, in order, making those that are missing.
 
     Parameters
     ----------
     trials
         What to score.
     out
-        The folder of results; files are in `runs/` in it.
+        The folder of results.
     data_dir
         The folder of data sets; `CSIM_DATA` if not given.
     jobs
-        Trials at a time. Raising it to the number of cores is faster in proportion.
+        Trials at a time. Higher is faster, up to the number of cores.
     on_trial
-        Called now and then with the trials that must be made, which of them has come how far, for progress.
+        Called now and then with the trials to make and the progress of one of them.
     """
     prepare(out)
     prepare(out / "runs")
@@ -152,7 +152,7 @@ def score_all(
 
 
 def read(out: Path, trial: Trial) -> Content | None:
-    """Return the content of a trial's file, None if there is none or it was made with other settings."""
+    """Return the content of a trial; None if it is missing or was made with other settings."""
     return read_kept(
         out / FILE, trial.name, trial.describe(), lambda content: content["figures"]["accuracy"]
     )
@@ -181,19 +181,20 @@ def _load(name: str, every: int, data_dir: Path | None) -> DataSet:
 
 
 def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
-    """Return the accuracy on the test part in percent, by neighbours and by a network's own layer, and what it took.
+    """Return the accuracy on the test part in percent, and what learning took.
 
     Parameters
     ----------
     trial
         Names the method.
     parts
-        To learn from; to choose k and when to stop; to be scored on.
+        For training; for the choice of k and of when to stop; for the test.
     tell
-        Told the steps done and those there may be, scoring being the last.
+        Called with the steps done and the most there may be. Scoring is the last step.
     """
-    start, (train, validation, test) = time.perf_counter(), parts
-    own: dict[str, float] = {}
+    start = time.perf_counter()
+    train, validation, test = parts
+    extra: dict[str, float] = {}
     match trial.method:
         case "pixels":
             gallery, *queries = (part.vectors for part in (train, validation, test))
@@ -208,7 +209,7 @@ def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
                 network.encoder.embed(part.images) for part in (train, validation, test)
             )
             best = network.scores(queries[1]).argmax(axis=1)
-            own["accuracy_own_layer"] = 100 * float(np.mean(best == test.columns))
+            extra["accuracy_own_layer"] = 100 * float(np.mean(best == test.columns))
         case _:
             learner = learner_of(trial.method, seed=trial.seed, is_quick=trial.is_quick)
             held = (validation.vectors, validation.columns)
@@ -218,7 +219,7 @@ def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
                 validation=held,
                 on_step=lambda done, most: tell(done, most + 1),
             )
-            own["steps"] = learner.steps_
+            extra["steps"] = learner.steps_
             gallery = learner.gallery(train.vectors)
             queries = [learner.transform(part.vectors) for part in (validation, test)]
     seconds = time.perf_counter() - start
@@ -229,7 +230,7 @@ def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
         "accuracy_validation": 100 * float(np.mean(vote(near, k) == validation.columns)),
         "k": k,
         "size": gallery.shape[1],
-        **own,
+        **extra,
         "seconds_learning": seconds,
         "seconds": time.perf_counter() - start,
     }

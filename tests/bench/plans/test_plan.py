@@ -156,8 +156,7 @@ def test_the_note_says_what_was_thinned():
     assert Plan().note == "streams: r = 0.3, every 5th image of the data set, seeds 0, 1, 2"
     assert Plan(thin=1, seeds=(4,)).note == "streams: r = 0.3, all images, seed 4"
     assert (
-        Plan().quick().note
-        == "streams: r = 0.3, every 20th image of the data set (a quick look), seed 0"
+        Plan().quick().note == "streams: r = 0.3, every 20th image of the data set (quick), seed 0"
     )
 
 

@@ -53,7 +53,7 @@ def leave_run(folder, name, **changes):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder with two pictures drawn alike, a table without one, a quick look and three runs."""
+    """Return a folder with two pictures drawn alike, a table without one, a quick one and three runs."""
     Sheet(table("stream", "Over the stream"), picture()).write(tmp_path)
     Sheet(table("stream-r0.5-quick", "Over the stream"), picture()).write(tmp_path)
     table("speed", "What it costs", "command: `csim bench speed`").write(tmp_path)
@@ -114,18 +114,18 @@ def test_sections_stand_in_order_and_the_contents_lead_to_all_of_them(folder):
 def test_the_summary_says_what_was_measured(folder):
     text = words(folder)
     assert (
-        "3 tables, 2 of them with a picture, drawn from 3 runs: 2 methods (paper, default) on 1 data set"
+        "3 tables, 2 of them with a picture, made from 3 runs: 2 methods (paper, default) on 1 data set"
         in text
     )
-    assert "2 seeds (0, 1). In all 4,500 images went by" in text
-    assert "A quick look, on few images and one seed, is: stream-r0.5-quick." in text
+    assert "2 seeds (0, 1). The methods classified 4,500 images" in text
+    assert "Quick tables, of few images and one seed: stream-r0.5-quick." in text
     assert re.search(r"hours of one core 3\.0", text)
 
 
 def test_the_end_says_by_which_commit_and_how_often(folder):
     text = words(folder)
     assert "abc123, abc123+" in text
-    assert "A + behind a commit: files differed from it." in text
+    assert "A + after a commit: files differed from it." in text
     assert "2026-01-02 03:04 to 2026-01-02 03:04" in text
     assert re.search(r"method mnist paper 2 default 1", text)
 
@@ -134,8 +134,8 @@ def test_without_runs_the_page_says_so(folder):
     for path in (folder / "runs").iterdir():
         path.unlink()
     text = words(folder)
-    assert "No result file of a stream stands behind them." in text
-    assert "There is no result file in runs/." in text
+    assert "The folder has no runs of streams." in text
+    assert "There are no runs in runs/." in text
     assert problems(html(folder)) == []
 
 
@@ -164,7 +164,7 @@ def test_words_are_set_to_the_left(cell):
 def test_variants_of_a_table_are_told_apart(folder):
     text = html(folder)
     assert "<h2>Over the stream</h2>" in text
-    assert "<h2>Over the stream <small>r = 0.5, a quick look</small></h2>" in text
+    assert "<h2>Over the stream <small>r = 0.5, quick</small></h2>" in text
 
 
 def test_notes_are_folded_and_commands_are_code(folder):
@@ -238,5 +238,5 @@ def test_writing_leaves_the_page_in_the_folder_and_tells_what_it_is_made_of(fold
 
 def test_a_page_that_cannot_be_written_is_refused(folder):
     (folder / "report.html").mkdir()
-    with pytest.raises(InputError, match=r"report\.html must be a file that can be written"):
+    with pytest.raises(InputError, match=r"report\.html must be a file that csim can write"):
         page.write(folder)

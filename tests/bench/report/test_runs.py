@@ -59,9 +59,9 @@ def test_runs_are_counted_by_method_and_data_set(folder):
 
 def test_origins_are_told_the_most_frequent_first_and_none_is_left_out(folder):
     runs = read(folder)
-    assert runs.told("commit") == ["def+", "abc"]
-    assert runs.told("machine") == ["m, 2 cores"]
-    assert runs.told("weather") == []
+    assert runs.origins("commit") == ["def+", "abc"]
+    assert runs.origins("machine") == ["m, 2 cores"]
+    assert runs.origins("weather") == []
 
 
 def test_entries_of_another_kind_are_not_runs(folder):

@@ -91,7 +91,7 @@ def test_a_quick_look_and_another_seed_have_names_of_their_own(tmp_path):
     table = embedding.make(rows, tmp_path).table
     assert table.name == "embedding-seed2-quick"
     assert table.command == "csim bench embedding --dataset digits --seed 2 --quick"
-    assert "40 of every class, a quick look" in table.markdown()
+    assert "40 of every class (quick)" in table.markdown()
 
 
 def test_every_space_is_a_panel_with_its_title_and_figures(sheet):

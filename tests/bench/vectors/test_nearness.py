@@ -124,7 +124,7 @@ def test_strays_are_those_of_a_plain_loop(seed):
 
 def test_as_near_to_another_class_as_to_the_own_is_no_stray():
     assert strays(np.array([[3.0, 3.0]]), np.array([0])).tolist() == [False]
-    assert nearer_to(np.array([[3.0, 3.0]]), own=0, other=1).tolist() == [False]
+    assert nearer_to(np.array([[3.0, 3.0]]), actual=0, other=1).tolist() == [False]
 
 
 def test_classes_far_apart_have_no_strays_and_mixed_ones_have():
@@ -139,5 +139,5 @@ def test_classes_far_apart_have_no_strays_and_mixed_ones_have():
 
 def test_one_other_class_may_be_asked_about():
     distances = np.array([[1.0, 2.0, 0.5], [3.0, 2.0, 4.0]])
-    assert nearer_to(distances, own=0, other=1).tolist() == [False, True]
-    assert nearer_to(distances, own=0, other=2).tolist() == [True, False]
+    assert nearer_to(distances, actual=0, other=1).tolist() == [False, True]
+    assert nearer_to(distances, actual=0, other=2).tolist() == [True, False]

@@ -11,7 +11,7 @@ from csim.bench.json_lines import put, read_lines
 from csim.bench.vectors import figures
 from csim.bench.vectors.projections import (
     FILE,
-    MOST,
+    MOST_IMAGES,
     Projection,
     measure,
     project_all,
@@ -166,7 +166,7 @@ def test_a_folder_that_cannot_be_is_refused_before_any_work(tmp_path):
 
 
 def test_many_classes_share_the_room_of_a_picture():
-    assert MOST // 47 < 100 < MOST // 10
+    assert MOST_IMAGES // 47 < 100 < MOST_IMAGES // 10
 
 
 def plain_vote(vectors, columns, place):
@@ -195,7 +195,7 @@ def test_a_vote_is_that_of_the_five_nearest_others(cloud):
 def test_a_vote_agrees_with_the_accuracy_used_elsewhere_and_with_leaving_one_out(cloud):
     vectors, columns = cloud
     is_right = voted(vectors, columns) == columns
-    assert 100 * is_right.mean() == pytest.approx(figures.fellow_accuracy(vectors, columns))
+    assert 100 * is_right.mean() == pytest.approx(figures.leave_one_out_accuracy(vectors, columns))
     for place in range(0, 80, 9):
         rest = np.arange(80) != place
         model = KNeighborsClassifier(5).fit(vectors[rest], columns[rest])

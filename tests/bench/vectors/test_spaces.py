@@ -13,7 +13,7 @@ from csim.bench.vectors.spaces import (
     PIXELS,
     SPACES,
     TITLES,
-    View,
+    Sample,
     embed,
     of_classes,
     of_stream,
@@ -125,7 +125,7 @@ def test_the_two_networks_differ(view):
 
 def test_colour_images_become_pixels_too():
     images = np.arange(4 * 2 * 2 * 3, dtype=np.uint8).reshape(4, 2, 2, 3)
-    view = View(images, ["a", "a", "b", "b"], images, ["a", "a", "b", "b"])
+    view = Sample(images, ["a", "a", "b", "b"], images, ["a", "a", "b", "b"])
     assert embed(view, PIXELS, seed=0).shape == (4, 12)
 
 

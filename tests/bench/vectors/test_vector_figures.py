@@ -35,7 +35,7 @@ def test_a_vector_has_no_vote_on_itself(cloud):
         == columns[i]
         for i in others
     ]
-    assert figures.fellow_accuracy(vectors, columns) == pytest.approx(100 * np.mean(hits))
+    assert figures.leave_one_out_accuracy(vectors, columns) == pytest.approx(100 * np.mean(hits))
 
 
 def test_remoteness_is_the_fifth_distance(cloud):
