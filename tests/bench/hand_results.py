@@ -1,4 +1,4 @@
-"""Results without runs: each case gets figures of its own, drawn from its name, so that no two can be mixed up."""
+"""Results without runs: figures are drawn from the name of a case, so that all differ."""
 
 import io
 import random
@@ -74,7 +74,8 @@ def legend_texts(figure: Figure) -> list[str]:
     texts = [text.get_text() for text in legend.get_texts()]
     rows = -(-len(texts) // legend._ncols)
     full = len(texts) - legend._ncols * (rows - 1)  # columns with an entry in the last row
-    columns, start = [], 0
+    columns = []
+    start = 0
     for place in range(legend._ncols):
         length = rows if place < full else rows - 1
         columns.append(texts[start : start + length])
@@ -83,7 +84,7 @@ def legend_texts(figure: Figure) -> list[str]:
 
 
 def assert_tidy(figure: Figure) -> None:
-    """Assert that all is inside the figure, that its legend lies over no panel, and that no two panels meet."""
+    """Assert that everything is inside the figure, and that legend and panels do not overlap."""
     figure.savefig(io.BytesIO(), format="png")  # lays it out
     whole = figure.bbox
     boxes = [axes.get_tightbbox() for axes in figure.axes]

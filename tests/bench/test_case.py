@@ -146,10 +146,8 @@ def test_a_method_of_ones_own_may_not_take_the_name_of_another():
 
 
 def test_images_are_loaded_and_thinned():
-    every, third = (
-        Case("default", "digits").load(None),
-        Case("default", "digits", thin=3).load(None),
-    )
+    every = Case("default", "digits").load(None)
+    third = Case("default", "digits", thin=3).load(None)
     assert every.names == digits().names
     assert third.names == every.names[::3]
     assert np.array_equal(third.images, every.images[::3])

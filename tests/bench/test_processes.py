@@ -97,7 +97,8 @@ def test_no_cases_give_no_outcomes():
 
 
 def test_the_number_of_threads_is_restored_even_after_an_error():
-    before, inside = torch.get_num_threads(), []
+    before = torch.get_num_threads()
+    inside = []
 
     def fail():
         inside.append(torch.get_num_threads())
@@ -176,7 +177,8 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_workers_end_with_a_parent_that_was_killed(tmp_path):
-    script, folder = tmp_path / "parent.py", tmp_path / "workers"
+    script = tmp_path / "parent.py"
+    folder = tmp_path / "workers"
     script.write_text(PARENT)
     folder.mkdir()
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])

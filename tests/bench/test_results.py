@@ -82,7 +82,7 @@ def test_costs_stand_apart(content, done):
 
 
 def keys_in(value):
-    """Return the keys at every depth, but for what a method or a metric is documented to have elsewhere."""
+    """Return the keys at every depth, except settings, which are documented elsewhere."""
     if isinstance(value, list):
         return {key for entry in value for key in keys_in(entry)}
     if not isinstance(value, dict):

@@ -110,7 +110,8 @@ def test_a_run_made_elsewhere_has_the_same_content_but_for_costs_and_origin(tmp_
 
 def test_costs_are_measured(tmp_path):
     content = measure([OURS], tmp_path)[0].content
-    cost, count = content["cost"], content["stream"]["images"]
+    cost = content["cost"]
+    count = content["stream"]["images"]
     assert 0 < cost["seconds_training"] < cost["seconds"]
     assert cost["images_per_second"] == pytest.approx(count / cost["seconds"], rel=0.01)
     assert cost["forward_per_second"] > 0
@@ -200,7 +201,7 @@ def test_a_file_in_the_place_of_a_folder_is_refused_and_kept(tmp_path, taken):
     (tmp_path / taken).write_text("mine")
     with pytest.raises(
         InputError,
-        match=f"{tmp_path / taken} must be a folder that csim can write to .*; give another with --out",
+        match=f"{tmp_path / taken} must be a folder that csim can write to .*; give another",
     ):
         measure([CASE], tmp_path / "out")
     assert (tmp_path / taken).read_text() == "mine"

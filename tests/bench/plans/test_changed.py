@@ -55,9 +55,9 @@ def test_a_row_holds_the_figures_of_its_run_in_the_order_of_the_results():
         (7, "beta=0.0"),
         (7, "nothing"),
     ]
-    for row, own in zip(rows, found, strict=True):
+    for row, source in zip(rows, found, strict=True):
         assert {heading: row[heading] for heading in FIGURES} == {
-            heading: own.figures[name] for heading, name in FIGURES.items()
+            heading: source.figures[name] for heading, name in FIGURES.items()
         }
         assert all(isinstance(row[heading], float) for heading in FIGURES)  # averaged over seeds
 

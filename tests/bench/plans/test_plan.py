@@ -35,7 +35,8 @@ def test_what_is_given_takes_the_place_of_the_usual():
 
 @pytest.mark.parametrize("method", OURS)
 def test_a_change_to_what_a_method_has_anyway_is_the_unchanged_run(method):
-    plan, own = Plan(), settings_of(method, seed=1, changes={})
+    plan = Plan()
+    own = settings_of(method, seed=1, changes={})
     unchanged = plan.case(method, "mnist", 1)
     same = {name: value for name, value in own.to_dict().items() if name not in ("seed", "budget")}
     assert plan.case(method, "mnist", 1, **same) == unchanged
@@ -72,11 +73,11 @@ def test_the_paper_s_budget_is_the_share_of_labels_that_it_reports():
 
 def test_a_budget_that_a_method_has_anyway_is_the_unchanged_run():
     assert Plan().case("default", "mnist", 0, budget=0.05) == Plan().case("default", "mnist", 0)
-    for method, own in (
+    for method, usual in (
         ("random", 0.02),
         ("echo-d", settings_of("echo-d", seed=0, changes={}).share),
     ):
-        case = Plan().case(method, "mnist", 0, budget=own)
+        case = Plan().case(method, "mnist", 0, budget=usual)
         assert case.budget is None
         assert case.settings == settings_of(method, seed=0, changes={})
 
@@ -132,7 +133,8 @@ PLANS = st.builds(
 @given(PLANS, st.booleans())
 def test_the_options_read_back_give_the_same_plan(plan, is_quick):
     plan = plan.quick() if is_quick else plan
-    words, lists = shlex.split(plan.options), {"--dataset": [], "--method": [], "--seed": []}
+    words = shlex.split(plan.options)
+    lists = {"--dataset": [], "--method": [], "--seed": []}
     usual = Plan().quick() if "--quick" in words else Plan()
     single = {"--r": usual.known_share, "--thin": usual.thin}
     words = [word for word in words if word != "--quick"]

@@ -53,7 +53,7 @@ def leave_run(folder, name, **changes):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder with two pictures drawn alike, a table without one, a quick one and three runs."""
+    """Return a folder with two pictures, a table without one, a quick table and three runs."""
     Sheet(table("stream", "Over the stream"), picture()).write(tmp_path)
     Sheet(table("stream-r0.5-quick", "Over the stream"), picture()).write(tmp_path)
     table("speed", "What it costs", "command: `csim bench speed`").write(tmp_path)
@@ -114,8 +114,8 @@ def test_sections_stand_in_order_and_the_contents_lead_to_all_of_them(folder):
 def test_the_summary_says_what_was_measured(folder):
     text = words(folder)
     assert (
-        "3 tables, 2 of them with a picture, made from 3 runs: 2 methods (paper, default) on 1 data set"
-        in text
+        "3 tables, 2 of them with a picture, made from 3 runs: 2 methods (paper, default) on 1 "
+        "data set" in text
     )
     assert "2 seeds (0, 1). The methods classified 4,500 images" in text
     assert "Quick tables, of few images and one seed: stream-r0.5-quick." in text
@@ -142,8 +142,8 @@ def test_without_runs_the_page_says_so(folder):
 def test_a_table_shows_its_cells_under_its_head_and_figures_to_the_right(folder):
     text = html(folder)
     assert (
-        '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th><th scope="col">words</th>'
-        in text
+        '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th>'
+        '<th scope="col">words</th>' in text
     )
     assert (
         '<th scope="row"><div>paper</div></th><td class="figure">80.5 ± 0.7</td><td>none</td>'

@@ -95,14 +95,16 @@ def test_usual_tables_stand_in_their_order_with_variants_behind_and_others_last(
         "a-table",
     ]
     assert sorted(names, key=rank) == [
-        "data-sets", "stream", "stream-r0.5", "novelty-quick", "over-stream", "cohesion", "beta", "a-table", "zoo",
+        "data-sets", "stream", "stream-r0.5", "novelty-quick", "over-stream", "cohesion", "beta",
+        "a-table", "zoo",
     ]  # fmt: skip
 
 
 def test_the_order_is_the_papers_tables_first():
     assert list(USUAL) == [
-        "data-sets", "stream", "novelty", "over-stream", "label-curve", "convolution", "sensitivity", "metric",
-        "embedding", "cohesion", "ablation", "tuning", "mining", "beta", "closed-set", "durability", "speed",
+        "data-sets", "stream", "novelty", "over-stream", "label-curve", "convolution",
+        "sensitivity", "metric", "embedding", "cohesion", "ablation", "tuning", "mining", "beta",
+        "closed-set", "durability", "speed",
     ]  # fmt: skip
 
 

@@ -110,7 +110,7 @@ def test_the_table_says_what_counts_and_how_to_make_it_again(made):
     text = table.markdown()
     assert table.name == "cohesion"
     assert table.command == "csim bench cohesion --dataset digits --seed 3 --seed 4"
-    assert "15 images of every class that no network was trained on" in text
+    assert "15 images of every class; no network was trained on them" in text
     assert "lower is better" in text
     assert "±" in text
     assert f"| {PAIR} | paper |" in text
@@ -154,7 +154,8 @@ def bars(axes):
 
 def test_bars_are_means_over_seeds_and_marks_the_seeds(made):
     sheet = made[0]
-    top, bottom = sheet.picture.axes[:2], sheet.picture.axes[2:]
+    top = sheet.picture.axes[:2]
+    bottom = sheet.picture.axes[2:]
     assert [axes.get_title() for axes in top] == ["digits", PAIR]
     for line, reading in ((top, "mean"), (bottom, "nearest")):
         for axes, images in zip(line, ("digits", PAIR), strict=True):

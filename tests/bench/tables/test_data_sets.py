@@ -67,7 +67,7 @@ def test_reported_columns_are_the_paper_s_and_empty_for_others():
         for row in table.rows
     ]
     assert reported == [[1024, 10, 70_000], ["", "", ""]]
-    assert "60,000 in its text" in table.markdown()
+    assert "its text 60,000" in table.markdown()
 
 
 def test_the_command_makes_the_same_again():

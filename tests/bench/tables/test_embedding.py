@@ -96,7 +96,7 @@ def test_a_quick_look_and_another_seed_have_names_of_their_own(tmp_path):
 
 def test_every_space_is_a_panel_with_its_title_and_figures(sheet):
     axes = panels(sheet.picture)
-    assert [own.get_title() for own in axes] == [TITLES[space] for space in EVERY_SPACE]
+    assert [panel.get_title() for panel in axes] == [TITLES[space] for space in EVERY_SPACE]
     assert axes[0].get_xlabel() == "5-NN: known 90 %, new 40 %"
     assert axes[2].get_xlabel() == "5-NN: known 92 %, new 42 %"
 
@@ -121,7 +121,8 @@ def test_known_classes_are_filled_and_new_ones_hollow(sheet):
 
 def test_classes_differ_in_colour_and_in_marker_and_are_the_same_in_every_panel(sheet):
     looks = [
-        [(line.get_color(), line.get_marker()) for line in axes.lines] for axes in panels(sheet.picture)
+        [(line.get_color(), line.get_marker()) for line in axes.lines]
+        for axes in panels(sheet.picture)
     ]  # fmt: skip
     assert looks[0] == looks[1] == looks[2]
     assert len({colour for colour, _ in looks[0]}) == len({marker for _, marker in looks[0]}) == 5
@@ -138,12 +139,12 @@ def test_the_legend_names_every_class_under_its_heading_whatever_it_is_called(sh
     assert bold == ["known (filled)", "new (hollow)"]
 
 
-def test_the_legend_has_the_looks_of_the_panels_and_lies_outside_of_them(sheet):
+def test_the_legend_has_the_styles_of_the_panels_and_is_outside_of_them(sheet):
     handles = legend(sheet.picture).legend_handles
     shown = [
-        (to_hex(own.get_color()), own.get_marker())
-        for place, own in enumerate(handles)
-        if place not in (0, 3)
+        (to_hex(handle.get_color()), handle.get_marker())
+        for index, handle in enumerate(handles)
+        if index not in (0, 3)
     ]
     drawn = [
         (to_hex(line.get_color()), line.get_marker()) for line in panels(sheet.picture)[0].lines

@@ -1,4 +1,4 @@
-"""Every table on scikit-learn's digits, two epochs: which rows there are, and what must hold whatever the figures."""
+"""Measured tables on scikit-learn's digits, two epochs: their rows, and what always holds."""
 
 import pytest
 import torch
@@ -88,7 +88,8 @@ def test_several_processes_give_the_same_figures_in_the_same_order(split):
 
 
 def test_progress_counts_every_case_and_the_thread_count_is_restored():
-    threads, seen = torch.get_num_threads(), []
+    threads = torch.get_num_threads()
+    seen = []
     rows = measure_all(
         lambda case: {"threads": torch.get_num_threads()},
         "ab",

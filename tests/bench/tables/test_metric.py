@@ -1,4 +1,4 @@
-"""The metric table: a row for each way of scoring, the paper's figures beside those they are like."""
+"""The metric table: a row for each way of scoring, with the paper's figures beside it."""
 
 import random
 

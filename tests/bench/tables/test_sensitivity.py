@@ -10,7 +10,8 @@ from csim.bench.tables import sensitivity, stream
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(sensitivity.cases(PLAN))
 SHEET = sensitivity.make(RESULTS, PLAN)
-UNITS, MARGINS = (25, 50, 100, 200, 400), (0.5, 1, 1.5, 2, 3)
+UNITS = (25, 50, 100, 200, 400)
+MARGINS = (0.5, 1, 1.5, 2, 3)
 
 
 def test_one_setting_changes_at_a_time_and_the_unchanged_run_is_there_once():

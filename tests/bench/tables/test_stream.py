@@ -70,8 +70,8 @@ def test_for_another_r_the_paper_reports_nothing():
 def test_the_table_says_how_it_is_made_and_what_was_thinned():
     text = SHEET.table.markdown()
     assert (
-        "`csim bench stream --dataset mnist --dataset digits --method paper --method default --seed 3 --seed 4`"
-        in text
+        "`csim bench stream --dataset mnist --dataset digits --method paper --method default "
+        "--seed 3 --seed 4`" in text
     )
     assert "every 5th image" in text
 

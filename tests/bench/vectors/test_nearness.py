@@ -18,7 +18,7 @@ def apart(one, other):
 
 
 def plain(vectors, columns, join):
-    """Return how far each image lies from each class, image by image, with `join` for mean or nearest."""
+    """Return the distance of each image from each class; `join` is the mean or the nearest."""
     table = []
     for place, vector in enumerate(vectors.tolist()):
         row = []
@@ -85,10 +85,8 @@ def test_an_image_is_no_neighbour_of_itself():
 def test_the_order_of_images_does_not_matter():
     vectors, columns = drawn(30, 4, 3)
     order = np.random.default_rng(1).permutation(30)
-    found, mixed = (
-        distances_to_classes(vectors, columns),
-        distances_to_classes(vectors[order], columns[order]),
-    )
+    found = distances_to_classes(vectors, columns)
+    mixed = distances_to_classes(vectors[order], columns[order])
     assert mixed.mean == pytest.approx(found.mean[order])
     assert mixed.nearest == pytest.approx(found.nearest[order])
 
@@ -115,8 +113,8 @@ def test_strays_are_those_of_a_plain_loop(seed):
     vectors, columns = drawn(50, 3, 5, seed)
     for distances in vars(distances_to_classes(vectors, columns)).values():
         expected = [
-            any(row[other] < row[own] for other in range(5) if other != own)
-            for row, own in zip(distances.tolist(), columns.tolist(), strict=True)
+            any(row[other] < row[actual] for other in range(5) if other != actual)
+            for row, actual in zip(distances.tolist(), columns.tolist(), strict=True)
         ]
         assert strays(distances, columns).tolist() == expected
         assert 0 < sum(expected) < 50

@@ -8,21 +8,23 @@ from csim.build import make_body
 from csim.embed.network import OpenWorldNetwork
 from csim.settings import Settings
 
-PAPER, DEFAULT = (
-    {"channels": 20, "kernel": 5, "norms": 0},
-    {"channels": 16, "kernel": 3, "norms": 2},
-)
+PAPER = {"channels": 20, "kernel": 5, "norms": 0}
+DEFAULT = {"channels": 16, "kernel": 3, "norms": 2}
 
 
 def by_hand(n, *, layers, channels=20, kernel=5, norms=0):
-    """Return the sum over layers: inputs times outputs, a bias per output, and `norms` to normalise each by.
+    """Return the sum over layers: inputs times outputs, a bias per output, and `norms` for each.
 
     Images of 28×28, vectors of 200 numbers, ten classes.
     """
-    total, depth, side = 0, 1, 28
+    total = 0
+    depth = 1
+    side = 28
     for _ in range(layers):
         total += depth * channels * kernel * kernel + (1 + norms) * channels
-        depth, channels, side = channels, 2 * channels, side // 2
+        depth = channels
+        channels = 2 * channels
+        side = side // 2
     total += depth * side * side * n + (1 + norms) * n
     total += n * 200 + 200
     return total + 200 * 10 + 10 + 1  # the last: the one-vs-rest layer's scale
@@ -37,10 +39,8 @@ def test_the_count_is_the_sum_over_layers(n, layers, preset, own):
 
 
 def test_the_count_is_that_of_a_real_network_and_draws_nothing():
-    settings, before = (
-        Settings(hidden_units=30, embedding_size=7, channels=3),
-        torch.get_rng_state(),
-    )
+    settings = Settings(hidden_units=30, embedding_size=7, channels=3)
+    before = torch.get_rng_state()
     count = count_parameters(settings, (32, 32, 3), 47)
     assert torch.equal(torch.get_rng_state(), before)
     network = OpenWorldNetwork(make_body(settings, (32, 32, 3)), range(47))

@@ -1,4 +1,4 @@
-"""Projections on scikit-learn's digits, ten images a class: what the file holds, and when it is made again."""
+"""Projections of scikit-learn's digits: what an entry holds, and when it is made again."""
 
 from dataclasses import replace
 
@@ -28,7 +28,8 @@ DIGITS = Projection("digits", seed=3, per_class=10)
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Return a folder with a projection, its content, and the progress that was told."""
-    folder, told = tmp_path_factory.mktemp("out"), []
+    folder = tmp_path_factory.mktemp("out")
+    told = []
     (content,) = project_all([DIGITS], folder, on_done=lambda *parts: told.append(parts))
     return folder, content, told
 
@@ -204,7 +205,8 @@ def test_a_vote_agrees_with_the_accuracy_used_elsewhere_and_with_leaving_one_out
 
 def test_figures_tell_known_from_new_and_the_space_from_the_plane(cloud):
     vectors, columns = cloud
-    is_known, flat = columns < 2, vectors[:, :2]
+    is_known = columns < 2
+    flat = vectors[:, :2]
     found = measure(vectors, flat, columns, is_known)
     votes = {
         name: voted(space, columns) == columns for name, space in (("", vectors), ("flat ", flat))

@@ -24,7 +24,7 @@ CLASSES = ["crane", "gull", "heron", "ibis", "stork"]
 
 
 def birds(per_class=40):
-    """Return images that tell who they are: the first pixel is the image's number, the second its class."""
+    """Return images whose first pixel is the image's number and whose second is its class."""
     names = [CLASSES[place % len(CLASSES)] for place in range(per_class * len(CLASSES))]
     images = np.random.default_rng(0).integers(0, 60, (len(names), 8, 8), np.uint8)
     images += (np.arange(len(names)) % len(CLASSES) * 40).astype(np.uint8)[:, None, None]

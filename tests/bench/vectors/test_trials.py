@@ -1,4 +1,4 @@
-"""Trials: parts that share no image, files that are made once, and figures of real learning on digits."""
+"""Trials: parts that share no image, entries that are made once, and figures on digits."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,8 @@ PIXELS = Trial("pixels", "digits", "S1", 0)
 def numbered(count):
     """Return a data set whose images can be told apart: each holds its own number."""
     images = np.zeros((count, 2, 2), np.uint8)
-    images[:, 0, 0], images[:, 0, 1] = np.arange(count) % 256, np.arange(count) // 256
+    images[:, 0, 0] = np.arange(count) % 256
+    images[:, 0, 1] = np.arange(count) // 256
     return DataSet("numbered", images, [str(place % 3) for place in range(count)])
 
 

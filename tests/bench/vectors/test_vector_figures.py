@@ -17,7 +17,8 @@ def cloud():
 
 def test_neighbours_vote_as_scikit_learns_classifier_does(cloud):
     vectors, columns = cloud
-    odd, even = slice(1, None, 2), slice(0, None, 2)
+    odd = slice(1, None, 2)
+    even = slice(0, None, 2)
     expected = (
         KNeighborsClassifier(5).fit(vectors[odd], columns[odd]).score(vectors[even], columns[even])
     )
@@ -40,7 +41,8 @@ def test_a_vector_has_no_vote_on_itself(cloud):
 
 def test_remoteness_is_the_fifth_distance(cloud):
     vectors, _ = cloud
-    stored, fresh = vectors[:40], vectors[40:]
+    stored = vectors[:40]
+    fresh = vectors[40:]
     expected = [sorted(np.linalg.norm(stored - one, axis=1))[4] for one in fresh]
     np.testing.assert_allclose(figures.remoteness(stored, fresh), expected)
 
