@@ -115,7 +115,7 @@ def test_the_number_of_threads_is_restored_even_after_an_error():
 
 @pytest.mark.parametrize("jobs", [0, -1])
 def test_fewer_than_one_process_is_refused(jobs):
-    with pytest.raises(SettingsError, match=f"jobs must be 1 process or more, got {jobs}"):
+    with pytest.raises(SettingsError, match=f"jobs must be 1 or more, got {jobs}"):
         each(some_work.count, CASES, jobs=jobs)
 
 
@@ -160,7 +160,7 @@ def test_an_error_in_a_worker_is_raised_here_and_stops_the_rest_and_nobody_else(
 def test_a_worker_that_is_killed_is_told_in_our_words():
     with pytest.raises(
         CsimError,
-        match="one was ended from outside; start again, with fewer jobs if memory ran out",
+        match="one was killed; start again, with fewer jobs if memory ran out",
     ):
         each(some_work.end_at_once, [1, 2], jobs=2)
 

@@ -93,7 +93,7 @@ def test_the_order_of_images_does_not_matter():
 
 @pytest.mark.parametrize("columns", [[0, 0, 1], [0, 0, 0], [0, 0, 2, 2]])
 def test_a_class_without_a_second_image_is_refused(columns):
-    with pytest.raises(InputError, match="2 images or more"):
+    with pytest.raises(InputError, match="at least 2 images"):
         distances_to_classes(np.zeros((len(columns), 2)), np.array(columns))
 
 
