@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes everything in this folder: about eight hours on two cores. It can be stopped at any time and started again:
-# finished runs are not repeated. Needs csim on the path and CSIM_DATA set to the folder of the data sets.
+# Makes everything in this folder: about eight hours on two cores. You can stop it at any time and
+# start it again: csim does not repeat finished runs. It needs csim on the path, and CSIM_DATA set to
+# the folder of the data sets.
 #
 #   CSIM_DATA=data sh results/make.sh
 set -eu
@@ -9,18 +10,20 @@ cd "$(dirname "$0")/.."
 seeds="--seed 0 --seed 1 --seed 2"
 whole="--thin 1 --dataset mnist --dataset fashion-mnist --seed 0"
 most=""  # all methods but random
-for method in paper default least-sure ecsminer ecsminer-vectors echo-d echo-d-vectors senc-mas senc-mas-vectors; do
+for method in paper default least-sure ecsminer ecsminer-vectors echo-d echo-d-vectors senc-mas \
+    senc-mas-vectors; do
     most="$most --method $method"
 done
 
-# The default preset on whole streams, at a small budget and at the share of labels that the paper reports.
-for case in "mnist 0.02 0.1741" "fashion-mnist 0.043 0.3439" "emnist-47 0.05 0.4029" "cifar-10-grey 0.05 0.3991"; do
+# The default preset on whole streams, with a small budget and with the paper's share of labels.
+for case in "mnist 0.02 0.1741" "fashion-mnist 0.043 0.3439" "emnist-47 0.05 0.4029" \
+    "cifar-10-grey 0.05 0.3991"; do
     set -- $case
     csim bench run default "$1" --budget "$2" $seeds
     csim bench run default "$1" --budget "$3" --seed 0
 done
 
-# The paper's preset where it asks more than the paper reports, held to that share; and the other way to ask.
+# The paper preset with the paper's share of labels, where it asks more; and single-image questions.
 csim bench run paper mnist --budget 0.1741 --seed 0
 csim bench run least-sure mnist --seed 0
 for case in "fashion-mnist 0.043" "emnist-47 0.05" "cifar-10-grey 0.05"; do
@@ -28,11 +31,12 @@ for case in "fashion-mnist 0.043" "emnist-47 0.05" "cifar-10-grey 0.05"; do
     csim bench run least-sure "$1" --budget "$2" --seed 0
 done
 
-# Photographs are the hardest: twice the labels, and mirrored images.
+# Photographs are the hardest: twice the labels, and mirrored training images.
 csim bench run default cifar-10-grey --budget 0.1 --seed 0
 csim bench run default cifar-10-grey --budget 0.05 --seed 0 --set flip=true
 
-# One convolution instead of two, on other images than Fashion-MNIST, with the seeds of the ablation.
+# One convolution layer instead of two, on other data sets than Fashion-MNIST, with the seeds of the
+# ablation.
 for change in "" "--set conv_layers=1"; do
     csim bench run default cifar-10-grey --thin 5 --seed 100 --seed 101 --seed 102 $change
     csim bench run default emnist-47 --thin 5 --seed 100 $change

@@ -1,8 +1,8 @@
-"""The simulated person: knows the truth, and yet answers late, out of order, not at all, or wrongly.
+"""The simulated person: knows the truth, but may answer late, out of order, wrongly or not at all.
 
-`Answers` says how good an answerer it is; by default a perfect one, who answers every question at once. Each question
-meets the same fate whenever it is looked at: what is drawn for it depends on the seed and the question's id alone. So
-the batch size changes nothing, and a question that is answered wrongly at 1 % is also answered wrongly at 5 %.
+`Answers` describes the person. The default answers every question correctly and at once. What is
+drawn for a question depends on the seed and the question's id alone. So the batch size changes
+nothing, and a question that is answered wrongly at 1 % is also answered wrongly at 5 %.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from csim.records import ItemId, Named, Question, QuestionId
 
 @dataclass(frozen=True)
 class Answers:
-    """How a simulated person answers.
+    """Describe how a simulated person answers.
 
     Parameters
     ----------
     delay
-        Images that pass between a question and its answer. Raising it lets more images of a new class go by before
-        the class can be learned.
+        Images between a question and its answer. Higher lets more images of a new class arrive
+        before the class can be learned.
     jitter
-        Up to so many images more, drawn for each question. Raising it above 0 brings answers out of order.
+        The most images that are added to the delay, drawn for each question. Higher than 0 brings
+        answers out of order.
     missing
-        Share of questions that are never answered, 0 to 1; they stay open. Raising it wastes more questions.
+        Share of questions that are never answered, 0 to 1; they stay open. Higher wastes more
+        questions.
     wrong
-        Share of answers that name another class, 0 to 1. Raising it puts more images into the wrong class.
+        Share of answers that name another class, 0 to 1. Higher puts more images into the wrong
+        class.
     """
 
     delay: int = 0
@@ -51,7 +54,7 @@ class Answers:
 
 
 class Person:
-    """Answers questions about representatives from the truth.
+    """Answer questions about representatives from the truth.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ class Person:
     answers
         When and how well to answer.
     seed
-        Draws which questions are missed or answered wrongly, and by how much answers are late.
+        Draws which questions are missed or answered wrongly, and how late answers are.
 
     Examples
     --------
@@ -92,29 +95,30 @@ class Person:
         self._seed = seed
         self._fates: dict[
             QuestionId, _Fate
-        ] = {}  # drawing is slow, and an open question is looked at often
+        ] = {}  # drawing is slow, and `due` sees an open question again and again
 
     def due(self, questions: Sequence[Question], position: int) -> list[Named]:
-        """Return the answers that have come by a position, in the order in which they came.
+        """Return the answers that have arrived by a position, in the order of their arrival.
 
         Parameters
         ----------
         questions
-            Those still open; one that is answered already must not be among them.
+            The open ones. None of them may have been answered before.
         position
-            Images of the stream that have passed. Raising it makes more answers due.
+            Images of the stream that have arrived. Higher makes more answers due.
         """
         times = {q.id: q.position + self._fate(q.id).lateness for q in questions}
-        come = [q for q in questions if times[q.id] <= position]
-        return [self._answer(q) for q in sorted(come, key=lambda q: (times[q.id], q.id))]
+        arrived = [q for q in questions if times[q.id] <= position]
+        return [self._answer(q) for q in sorted(arrived, key=lambda q: (times[q.id], q.id))]
 
     def _answer(self, question: Question) -> Named:
         shown = question.representative.id
         if shown not in self._truth:
             raise InputError(
-                f"the truth must name every image of the stream, {shown!r} is not in it"
+                f"the truth must name every image of the stream; {shown!r} is not in it, so add it"
             )
-        name, slip = self._truth[shown], self._fate(question.id).slip
+        name = self._truth[shown]
+        slip = self._fate(question.id).slip
         if slip is not None:
             others = [other for other in self._names if other != name]
             name = others[int(slip * len(others))]
@@ -122,7 +126,7 @@ class Person:
 
     def _fate(self, question_id: QuestionId) -> _Fate:
         if question_id not in self._fates:
-            # One draw per setting, so that a setting moves nothing but its own effect.
+            # One draw per setting, so that changing one setting leaves the others' draws alone.
             miss, slip, late, which = (
                 np.random.default_rng([self._seed, question_id]).random(4).tolist()
             )
@@ -136,7 +140,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class _Fate:
-    """What becomes of a question."""
+    """Hold what is drawn for a question."""
 
-    lateness: float  # images from question to answer; infinite if none comes
-    slip: float | None  # 0 to 1, which of the other names is given; None for the true one
+    lateness: float  # images from question to answer; infinite if there is none
+    slip: float | None  # 0 to 1, picks a wrong name; None for the true one

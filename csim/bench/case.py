@@ -1,4 +1,4 @@
-"""A case: one run to be measured, told apart from every other by its file name."""
+"""A case: one run to be measured, with a name that no other case has."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from csim.bench.scenario import Stream, make
 from csim.errors import InputError
 from csim.settings import Settings
 
-_LONGEST = 200  # bytes of a name; most systems allow 255 for a file
+_LONGEST_NAME = 200  # bytes; most file systems allow 255
 
 
 @dataclass(frozen=True)
 class Case:
-    """A method on a stream.
+    """Describe one run: a method on a stream.
 
     Parameters
     ----------
@@ -34,22 +34,23 @@ class Case:
     seed
         Draws the stream and everything in the method.
     known_share
-        r, the share of classes known at the start. Raising it leaves fewer to discover.
+        r, the share of classes known at the start. Higher leaves fewer to discover.
     thin
-        Take every so-manieth image of the data set. Raising it makes the run shorter and the task harder: a new class
-        then has fewer images.
+        Take every n-th image of the data set. Higher makes the run shorter and the task harder: a
+        new class then has fewer images.
     scenario
         The kind of stream, by name.
     budget
-        Questions per image; the method's own if not given. Raising it asks more.
+        Questions per image; the method's default if not given. Higher asks more.
     answers
         How the simulated person answers.
     changes
         Settings that differ from the method's.
     path
-        A data set of the user's own: an `.npz` or a folder. `data` is then only what it is called.
+        Images of your own: an `.npz` or a folder. `data` is then only their name in the results.
     own_method
-        What opens a method of the user's own. `method` is then only what it is called, `changes` what is told of it.
+        Opens a method of your own. `method` is then only its name, and `changes` its settings in
+        the results.
     """
 
     method: str
@@ -66,34 +67,34 @@ class Case:
 
     @cached_property
     def settings(self) -> Settings | BaselineSettings:
-        """The settings of a method that has a name, all of them."""
+        """Return all settings of one of csim's methods."""
         return settings_of(self.method, seed=self.seed, budget=self.budget, changes=self.changes)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All that is set in the method, as plain values."""
+        """Return all settings of the method as plain values."""
         if self.own_method is None:
             return self.settings.to_dict()
         if self.method in METHODS:
             raise InputError(
-                f"a method of your own needs a name of its own, {self.method!r} is taken; choose another"
+                f"a method of your own must not be named like one of csim's, got {self.method!r}; "
+                "choose another name"
             )
         return {**self.changes, "seed": self.seed}
 
     @property
     def open_method(self) -> OpenMethod:
-        """What opens the method, for `run`."""
+        """Return the function that opens the method, for `run`."""
         return self.own_method or open_with(self.settings)
 
     @property
     def name(self) -> str:
-        """What its result file is called: the case in words, the usual ones left out.
+        """Return the name of the case in results; defaults are left out.
 
         >>> Case("paper", "mnist", seed=2, thin=5, changes={"hidden_units": 50}).name
         'mnist-paper-r0.3-thin5-hidden_units=50-seed2'
         """
-        place = f"+{_digest(str(self.path))}" if self.path else ""
-        words = [self.data + place, self.method, f"r{self.known_share:.12g}"]
+        words = [self.data_name, self.method, f"r{self.known_share:.12g}"]
         words += [f"thin{self.thin}"] * (self.thin != 1) + [self.scenario] * (
             self.scenario != "paper"
         )
@@ -105,10 +106,16 @@ class Case:
             if value != usual[key]
         ]
         words += [f"{key}={value}" for key, value in sorted(self.changes.items())]
-        name = re.sub(r"[^\w.=+-]", "_", "-".join([*words, f"seed{self.seed}"]))
-        return (
-            name if len(name.encode()) <= _LONGEST else f"{name[: _LONGEST // 4]}+{_digest(name)}"
-        )
+        return _as_file_name("-".join([*words, f"seed{self.seed}"]))
+
+    @property
+    def data_name(self) -> str:
+        """Return the data set as a file name; images of your own get a checksum of their path.
+
+        >>> Case("default", "birds", path=Path("birds.npz")).data_name
+        'birds+ce2f1070'
+        """
+        return _as_file_name(self.data + (f"+{_digest(str(self.path))}" if self.path else ""))
 
     def describe(self) -> dict[str, Any]:
         """Return the case as plain values, but for its method, data set and seed."""
@@ -123,7 +130,7 @@ class Case:
         }
 
     def load(self, data_dir: Path | None, on_download: Progress | None = None) -> DataSet:
-        """Return the images, thinned; `on_download` is told how far a download is."""
+        """Return the images, thinned; `on_download` is called with the progress of a download."""
         return thin(load(self.data, data_dir, path=self.path, on_progress=on_download), self.thin)
 
     def stream(self, data: DataSet) -> Stream:
@@ -131,12 +138,22 @@ class Case:
         return make(self.scenario, data, known_share=self.known_share, seed=self.seed)
 
     def check(self, data: DataSet) -> None:
-        """Refuse what no stream can be made of: two images of each class are enough to tell, and quick."""
-        places: dict[str, list[int]] = {}
-        for place, name in enumerate(data.names):
-            places.setdefault(name, []).append(place)
-        few = [place for own in places.values() for place in own[:2]]
-        self.stream(DataSet(data.name, data.images[few], [data.names[place] for place in few]))
+        """Raise an error if the images cannot make this stream.
+
+        Two images of each class are enough to find out, and quick.
+        """
+        indices: dict[str, list[int]] = {}
+        for index, name in enumerate(data.names):
+            indices.setdefault(name, []).append(index)
+        few = [index for same_class in indices.values() for index in same_class[:2]]
+        self.stream(DataSet(data.name, data.images[few], [data.names[index] for index in few]))
+
+
+def _as_file_name(text: str) -> str:
+    """Return a text with only the characters and the length that a file name may have."""
+    name = re.sub(r"[^\w.=+-]", "_", text)
+    is_short = len(name.encode()) <= _LONGEST_NAME
+    return name if is_short else f"{name[: _LONGEST_NAME // 4]}+{_digest(name)}"
 
 
 def _digest(text: str) -> str:

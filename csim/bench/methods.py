@@ -1,9 +1,9 @@
 """The methods that can be compared, by name.
 
-Each of ours is the engine with settings of its own. `least-sure` and `random` are the default in everything but the
-choice of questions and the spreading of answers, so they improve whenever the default does. The baselines are methods
-of other people; a name that ends in `-vectors` is one that is given the vectors of our network, trained on the warm-up
-and frozen, instead of pixels.
+csim's own methods are the engine with different settings. `least-sure` and `random` are the default
+in everything but the choice of questions and the spreading of answers, so they improve whenever the
+default does. The baselines are other people's methods. One whose name ends in `-vectors` gets the
+vectors of csim's network, trained on the warm-up and frozen, instead of pixels.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def settings_of(
     seed
         Of everything that draws.
     budget
-        Questions per image of the stream. Raising it asks more. If not given, `paper` and `default` ask as they see
-        fit, `least-sure` and `random` about 2 % of the images. For `echo-d` it is the share of known images to ask
-        about; the other baselines have none.
+        Questions per image of the stream. Higher asks more. If not given, `paper` has no limit,
+        `default` asks about 5 % of the images, `least-sure` and `random` about 2 %. For `echo-d` it
+        is the share of known images to ask about. The other baselines have no budget.
     changes
         Settings to change, the seed and the budget aside.
     """
@@ -65,24 +65,24 @@ def settings_of(
         raise InputError(f"the method must be one of {', '.join(METHODS)}; got {method!r}{hint}")
     if twice := sorted({"seed", "budget"} & set(changes)):
         raise InputError(
-            f"{twice[0]} must not be among the changed settings; give it on its own, with --{twice[0]}"
+            f"{twice[0]} must not be among the changed settings; give it with --{twice[0]} instead"
         )
     if method in _PRESETS:
         given = {} if budget is None else {"budget": budget}
         return Settings.from_dict(
             _PRESETS[method].to_dict() | given | dict(changes) | {"seed": seed}
         )
-    own = _BASELINES[method]
+    settings = _BASELINES[method]
     given = {} if budget is None else {"share": budget}
-    if given and not isinstance(own, EchoSettings):
+    if given and not isinstance(settings, EchoSettings):
         raise InputError(
-            f"{method} has no budget, what it asks follows from its settings; leave --budget out"
+            f"{method} has no budget, its settings decide what it asks; leave out --budget"
         )
-    return own.from_dict(own.to_dict() | given | dict(changes) | {"seed": seed})
+    return settings.from_dict(settings.to_dict() | given | dict(changes) | {"seed": seed})
 
 
 def budget_in(settings: Mapping[str, Any]) -> float | None:
-    """Return the budget among all settings of a method; None if it has none, or no limit.
+    """Return the budget in a method's settings; None if it has none or no limit.
 
     >>> budget_in(settings_of("random", seed=0, changes={}).to_dict())
     0.02
@@ -93,7 +93,7 @@ def budget_in(settings: Mapping[str, Any]) -> float | None:
 
 
 def open_with(settings: Settings | BaselineSettings) -> OpenMethod:
-    """Return what opens a method with these settings, for `run`."""
+    """Return the function that opens a method with these settings, for `run`."""
     match settings:
         case EcsMinerSettings():
             return lambda on_event: EcsMiner(settings, on_event)
@@ -103,4 +103,6 @@ def open_with(settings: Settings | BaselineSettings) -> OpenMethod:
             return lambda on_event: SencMas(settings, on_event)
         case Settings():
             return lambda on_event: StreamClassifier(settings, on_event=on_event)
-    raise InputError(f"no method has settings of the kind {type(settings).__name__}")
+    raise InputError(
+        f"settings must be Settings or those of a baseline, got {type(settings).__name__}"
+    )

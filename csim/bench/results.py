@@ -1,69 +1,56 @@
-"""Result files: one per run, whole or not at all, with everything needed to make it again.
+"""Results of runs: a line per run in `runs/DATA.jsonl`, with everything needed to run it again.
 
-Figures come from the log alone, so a run that was killed and started again ends with the same content; what depends
-on the machine and the hour stands apart, under `cost` and `origin`.
+The accuracy curves, which few tables show, are in `runs/curves.jsonl`. Figures come from the event
+log alone, so a run that was killed and started again ends with the same content. What depends on
+the machine and the hour is kept apart, under `cost` and `origin`.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
-import os
-import platform
-import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
-
-from csim import __version__
 from csim.bench.case import Case
+from csim.bench.curves import curve_of, pack, unpack
 from csim.bench.datasets import DataSet
+from csim.bench.json_lines import Content, Lines, put, read_lines
+from csim.bench.origin import fingerprint, origin
 from csim.bench.run import Run
 from csim.bench.scenario import Stream
-from csim.errors import InputError
-from csim.metrics.figures import accuracy_curve, milestones, summarise
-from csim.metrics.labels import at_arrival, class_names, final, named
+from csim.metrics.figures import milestones, summarise
 
 FORMAT = 1
-_POINTS = 200  # of an accuracy curve
-_LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn")
-_MEASURED = ("stream", "figures", "classes", "curve", "cost", "origin")
-_PART = ".part"  # what the name of a file that is being written ends in
+CURVES = "curves.jsonl"
+_IDENTITY = ("method", "data", "seed", "case", "settings")
+_MEASURED = ("stream", "figures", "classes", "cost", "origin")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a result file holds."""
+    """Hold what was measured in a run."""
 
     method: str
     data: str
     seed: int
-    content: dict[str, Any]
+    content: Content
 
     @property
     def figures(self) -> dict[str, float]:
-        """All figures by name: those of the log, forgetting, and costs."""
+        """Return all figures by name: those of the log, forgetting, and costs."""
         return {**self.content["figures"], **self.content["cost"]}
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings of the run."""
+        """Return all settings of the run."""
         settings: dict[str, Any] = self.content["settings"]
         return settings
 
 
-def describe(
-    case: Case, data: DataSet, stream: Stream, run: Run, peak_memory_mb: float
-) -> dict[str, Any]:
-    """Return the content of a run's result file."""
+def describe(case: Case, data: DataSet, stream: Stream, run: Run, peak_memory_mb: float) -> Content:
+    """Return the content of a run's result."""
     figures = asdict(summarise(run.events, run.truth)) | {"forgetting": run.forgetting}
     return {
         **_identity(case),
@@ -77,8 +64,8 @@ def describe(
             "fingerprint": fingerprint(data),
         },
         "figures": figures,
-        "classes": [asdict(each) for each in milestones(run.events, run.truth)],
-        "curve": _curve(run),
+        "classes": [asdict(milestone) for milestone in milestones(run.events, run.truth)],
+        "curve": curve_of(run),
         "cost": {
             "seconds": run.seconds,
             "seconds_training": run.seconds_training,
@@ -90,143 +77,78 @@ def describe(
     }
 
 
-def write(folder: Path, case: Case, content: dict[str, Any]) -> None:
-    """Write a result file; it is there whole or not at all."""
-    write_whole(path_of(folder, case), json.dumps(_rounded(content), indent=1, ensure_ascii=False))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is never seen half written, not even when this process is killed."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _part(path.parent) as part:
-            part.write(text)
-            part.flush()
-            os.fsync(part.fileno())
-            os.chmod(part.name, 0o644)
-            os.replace(part.name, path)
-    except OSError as error:
-        raise InputError(
-            f"{path} could not be written ({error.strerror}); mend that and start again"
-        ) from error
-
-
-@contextmanager
-def _part(folder: Path) -> Iterator[IO[str]]:
-    """Open a file to be moved to its place when it is whole; a lock tells `sweep` that somebody is at it."""
-    while True:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=folder, prefix=".", suffix=_PART, delete=False, encoding="utf-8"
-        ) as part:
-            with suppress(OSError):  # some network folders have no locks
-                fcntl.flock(part, fcntl.LOCK_EX)
-            if os.path.exists(part.name):  # a sweep may have come before the lock
-                try:
-                    yield part
-                finally:
-                    Path(part.name).unlink(missing_ok=True)
-                return
-
-
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left half written; what another one is writing stays."""
-    for path in (folder / "runs").glob(f".*{_PART}"):
-        with suppress(OSError), path.open("rb") as part:  # it may be gone by now, or locked
-            fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
+def write(folder: Path, case: Case, content: Content) -> None:
+    """Write a run's result. The curve comes first: a run that has its line is finished."""
+    rest = {key: value for key, value in content.items() if key != "curve"}
+    put(folder / "runs" / CURVES, case.name, pack(content["curve"]))
+    put(path_of(folder, case), case.name, _rounded(rest))
 
 
 def path_of(folder: Path, case: Case) -> Path:
-    """Return where the result of a case stands."""
-    return folder / "runs" / f"{case.name}.json"
+    """Return the file that holds the results of a case's data set."""
+    return folder / "runs" / f"{case.data_name}.jsonl"
 
 
 def read(folder: Path, case: Case) -> Result | None:
-    """Return the result of a case, None if it has not been run with the settings that it has today."""
-    path, wanted = path_of(folder, case), _identity(case)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != FORMAT or any(
-            content[key] != value for key, value in wanted.items()
-        ):
-            return None
-        if lacking := [key for key in _MEASURED if key not in content]:
-            raise ValueError(f"it lacks {lacking[0]}")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror}); see to that, or choose another folder"
-        ) from error
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(
-            f"{path} is not a result file ({error!r}); delete it to have it made again"
-        ) from error
-    return Result(case.method, case.data, case.seed, content)
+    """Return the result of a case; None if it was not run with the settings it has today."""
+    return read_all(folder, [case])[0]
 
 
-def missing(folder: Path, cases: Iterable[Case]) -> list[Case]:
+def read_all(folder: Path, cases: Iterable[Case]) -> list[Result | None]:
+    """Return the result of each case, in order; None for a case that must be run.
+
+    A damaged line is an error only if a case has no line of its own: it may be the damaged one.
+    """
+    curves = read_lines(folder / "runs" / CURVES)
+    files: dict[Path, Lines] = {}
+    results: list[Result | None] = []
+    for case in cases:
+        path = path_of(folder, case)
+        if path not in files:
+            files[path] = read_lines(path)
+        lines = files[path]
+        if case.name in lines.entries:
+            results.append(_result(case, lines, curves))
+        else:
+            lines.refuse_damage()
+            results.append(None)
+    return results
+
+
+def missing(folder: Path, cases: Sequence[Case]) -> list[Case]:
     """Return the cases that have no result yet, each once."""
-    return list({case.name: case for case in cases if read(folder, case) is None}.values())
+    found = zip(cases, read_all(folder, cases), strict=True)
+    return list({case.name: case for case, result in found if result is None}.values())
+
+
+def _result(case: Case, lines: Lines, curves: Lines) -> Result | None:
+    content = lines.entries[case.name].content
+    try:
+        if content["format"] != FORMAT:
+            return None
+        if lacking := [key for key in (*_IDENTITY, *_MEASURED) if key not in content]:
+            raise KeyError(lacking[0])
+        if any(content[key] != value for key, value in _identity(case).items()):
+            return None
+        if case.name not in curves.entries:
+            curves.refuse_damage()
+            raise ValueError(f"its curve is not in {curves.path}")
+        curve = unpack(curves.entries[case.name].content)
+    except (ValueError, TypeError, KeyError) as error:
+        raise lines.refuse(case.name, "the result of a run", error) from error
+    return Result(case.method, case.data, case.seed, content | {"curve": curve})
 
 
 def _identity(case: Case) -> dict[str, Any]:
-    """Return what a file must say of itself to be this case's, as JSON has it."""
-    told = {"method": case.method, "data": case.data, "seed": case.seed}
-    identity: dict[str, Any] = json.loads(
-        json.dumps({**told, "case": case.describe(), "settings": case.parameters})
-    )
-    return {"format": FORMAT, **identity}
-
-
-def fingerprint(data: DataSet) -> str:
-    """Return a checksum of the images and their names, short."""
-    digest = hashlib.sha256(np.ascontiguousarray(data.images).data)
-    digest.update("\n".join(data.names).encode())
-    return digest.hexdigest()[:16]
-
-
-def origin() -> dict[str, Any]:
-    """Return when, where and with which versions figures were made."""
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "csim": __version__,
-        **{name: version(name) for name in _LIBRARIES},
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "commit": _commit(),
-    }
-
-
-def _commit() -> str | None:
-    """Return the commit that the code stands at, with a + if files differ from it; None outside a repository."""
-    git = ["git", "-C", str(Path(__file__).parent)]
-    try:
-        commit = subprocess.run(  # noqa: S603
-            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, check=True, text=True
-        )
-        changed = subprocess.run(  # noqa: S603
-            [*git, "status", "--porcelain", "."], capture_output=True, check=True, text=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return commit.stdout.strip() + "+" * bool(changed.stdout)
-
-
-def _curve(run: Run) -> dict[str, Any]:
-    count, names = len(run.truth), class_names(run.events)
-    window = max(1, count // 40)
-    ends = np.unique(np.linspace(min(window, count), count, _POINTS).astype(int))
-    curves = {"final": final(run.events), "at_arrival": at_arrival(run.events)}
-    drawn = {
-        name: accuracy_curve(named(labels, names), run.truth, window)[ends - 1].tolist()
-        for name, labels in curves.items()
-    }
-    return {"window": window, "positions": ends.tolist(), **drawn}
+    """Return what a line must hold to be the result of this case, as JSON holds it."""
+    values = (case.method, case.data, case.seed, case.describe(), case.parameters)
+    identity = {"format": FORMAT, **dict(zip(_IDENTITY, values, strict=True))}
+    as_json: dict[str, Any] = json.loads(json.dumps(identity))
+    return as_json
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401
-    """Round to what can be seen: files stay readable, and small."""
+    """Round figures to four decimals, which keeps files small; settings stay as they are."""
     if isinstance(value, dict):
         return {
             key: entry if key in ("case", "settings") else _rounded(entry)

@@ -1,7 +1,7 @@
-"""The one evaluation loop: warm up, let the stream pass, answer every question from the truth, keep the log.
+"""The one evaluation loop: warm up, show the stream, answer questions from the truth, keep the log.
 
-The model never sees the truth: a simulated person tells the name of a question's representative, and the metrics
-read the log afterwards. Every method goes through this loop, ours and those it is compared with.
+The model never sees the truth: a simulated person names a question's representative, and the
+metrics read the log afterwards. Every method goes through this loop, csim's and the baselines.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from csim.bench.answers import Answers, Person
 from csim.bench.scenario import Stream
 from csim.records import Event, Floats, Images, ItemId, Question
 
-_BATCH = 16  # images between two looks at the open questions: an answer comes at most so late
+_BATCH = 16  # images between two rounds of answers: an answer is late by this many at most
 
 
 class Method(Protocol):
-    """What can be compared: it learns first classes, sees images pass, asks, and is told.
+    """Offer what the loop needs: learn first classes, classify images, ask, and take answers.
 
-    Events call an image of the stream by its position, from 1, as text. `training_seconds` is what it has trained.
+    Events name an image of the stream by its position, from 1, as text. `training_seconds` is the
+    time that all training has taken so far.
     """
 
     training_seconds: float
@@ -34,11 +35,11 @@ class Method(Protocol):
         ...
 
     def observe(self, images: Images, /) -> list[Event]:
-        """See the next images."""
+        """Classify the next images."""
         ...
 
     def ask_now(self) -> list[Event]:
-        """Ask about what waits, however little."""
+        """Ask about the waiting candidates, however few."""
         ...
 
     def questions(self) -> list[Question]:
@@ -46,7 +47,7 @@ class Method(Protocol):
         ...
 
     def tell(self, answers: dict[int, str], /) -> list[Event]:
-        """Take in the names of questions' representatives."""
+        """Learn the names of questions' representatives."""
         ...
 
     def predict_proba(self, images: Images, /) -> Floats:
@@ -55,21 +56,21 @@ class Method(Protocol):
 
     @property
     def classes_(self) -> npt.NDArray[np.str_]:
-        """The names of the classes that can be given."""
+        """Return the names of the classes that the method can output."""
         ...
 
 
-OpenMethod = Callable[
-    [Callable[[Event], None]], Method
-]  # given what to call with every event, returns the method
+# Called with a function that takes every event; returns the method.
+OpenMethod = Callable[[Callable[[Event], None]], Method]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What happened, the truth beside it, and what it took.
+    """Hold the events of a run, the truth, and what the run cost.
 
-    `remembered` is the accuracy in percent, among the first classes only, of the first and of the last model on the
-    same images: the difference is what was forgotten. `forward_per_second` is what the last model's scores alone take.
+    `remembered` is the accuracy in percent, among the first classes only, of the first and of the
+    last model on the same images: the difference is what was forgotten. `forward_per_second` counts
+    the images that the last model scores per second, without the rest of the engine.
     """
 
     events: list[Event]
@@ -81,7 +82,7 @@ class Run:
 
     @property
     def forgetting(self) -> float:
-        """Points of accuracy lost on the first classes."""
+        """Return the points of accuracy lost on the first classes."""
         return self.remembered[0] - self.remembered[1]
 
 
@@ -101,15 +102,15 @@ def run(
     stream
         Images in order, and the truth.
     open_method
-        Given what to call with every event, returns the method.
+        Called with a function that takes every event; returns the method.
     answers
-        How the simulated person answers; at once and rightly if not given.
+        How the simulated person answers; at once and correctly if not given.
     seed
         Draws the person's delays and mistakes.
     on_events
         Called after every batch with its events and the position reached, for progress.
     on_model
-        Called with the method after the warm-up and at the end, to look at its vectors.
+        Called with the method after the warm-up and at the end, to inspect its vectors.
     """
     start = time.perf_counter()
     events: list[Event] = []
@@ -143,9 +144,10 @@ def run(
 
 
 def _recall(method: Method, stream: Stream) -> float:
-    """Return the accuracy on the held-out images, best class among the warm-up classes only, in percent."""
-    names, first = np.array(stream.held_out_names), set(stream.warm_up_names)
-    columns = [place for place, name in enumerate(method.classes_) if name in first]
+    """Return the accuracy on held-out images in percent, among the warm-up classes only."""
+    names = np.array(stream.held_out_names)
+    first = set(stream.warm_up_names)
+    columns = [index for index, name in enumerate(method.classes_) if name in first]
     if not len(names) or not columns:
         return 0.0
     best = method.predict_proba(stream.held_out)[:, columns].argmax(axis=1)
@@ -154,7 +156,7 @@ def _recall(method: Method, stream: Stream) -> float:
 
 def _forward_rate(method: Method, stream: Stream, most: int = 2000) -> float:
     sample = stream.images[-most:]
-    method.predict_proba(sample[:_BATCH])  # the first call pays for memory
+    method.predict_proba(sample[:_BATCH])  # the first call allocates memory
     start = time.perf_counter()
     method.predict_proba(sample)
     return len(sample) / (time.perf_counter() - start)

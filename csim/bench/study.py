@@ -1,4 +1,4 @@
-"""Many cases, side by side; what is finished is not run again."""
+"""Many cases in parallel; csim does not repeat a finished run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from pathlib import Path
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.download import Progress
+from csim.bench.json_lines import sweep
+from csim.bench.origin import fingerprint
 from csim.bench.processes import Tell, each
-from csim.bench.results import Result, describe, fingerprint, missing, read, sweep, write
+from csim.bench.results import Result, describe, missing, read, read_all, write
 from csim.bench.run import run
 from csim.errors import InputError
 
-OnRun = Callable[
-    [list[Case], int, int, int], None
-]  # the cases to run, which of them, its images done and in all
+# The cases to run, the index of one of them, its images done and in all.
+OnRun = Callable[[list[Case], int, int, int], None]
 
 
 def measure(
@@ -37,46 +38,47 @@ def measure(
     cases
         What to measure.
     out
-        The folder of results; files are in `runs/` in it.
+        The folder of results; runs are in `runs/` in it.
     data_dir
         The folder of data sets; `CSIM_DATA` if not given.
     jobs
-        Processes at a time. Raising it to the number of cores is faster in proportion.
+        Processes at a time. Higher is faster, up to the number of cores.
     on_run
-        Called now and then with the cases that must be run, which of them has come how far, for progress.
+        Called now and then with the cases to run and the progress of one of them.
     on_download
-        Called with the file's name, the bytes done and in all, if a data set must be downloaded.
+        Called with a file's name and its bytes done and in all, if csim must download a data set.
     """
     _load.cache_clear()  # files may have changed since
     for case in cases:
-        _ = case.parameters  # a mistake is told before the first run, not after it
+        _ = case.parameters  # raises an error now, not after the first run
     todo = _unfinished(cases, out, data_dir)
     for case in todo:
         case.check(_load(case.data, case.thin, case.path, data_dir, on_download))
     prepare(out)
     prepare(out / "runs")
-    sweep(out)
+    sweep(out / "runs")
     work = partial(_run_one, out=out, data_dir=data_dir)
     each(work, todo, jobs=jobs, on_step=partial(on_run, todo) if on_run else None)
-    found = [read(out, case) for case in cases]
+    found = read_all(out, cases)
     assert None not in found
     return [result for result in found if result is not None]
 
 
 def prepare(out: Path) -> None:
-    """Make the folder for results, or say why it cannot be written to: before the long work, not after it."""
+    """Make the folder for results; raise an error before the long work if that is impossible."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             return
     except OSError as error:
         raise InputError(
-            f"{out} cannot be a folder to write to ({error.strerror}); give another with --out"
+            f"{out} must be a folder that csim can write to ({error.strerror}); give another with "
+            "--out"
         ) from error
 
 
 def _unfinished(cases: Sequence[Case], out: Path, data_dir: Path | None) -> list[Case]:
-    """Return what must be run, each once: what has no result, or one of own images that have changed since."""
+    """Return the cases to run, each once: those without a result, or whose images have changed."""
     changed = {case.name: case for case in cases if case.path and _has_changed(case, out, data_dir)}
     return missing(out, cases) + list(changed.values())
 
@@ -90,7 +92,7 @@ def _has_changed(case: Case, out: Path, data_dir: Path | None) -> bool:
 
 def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
     data = _load(case.data, case.thin, case.path, data_dir)
-    _forget_peak_memory()
+    _reset_peak_memory()
     stream = case.stream(data)
     count = len(stream.images)
     outcome = run(
@@ -98,9 +100,8 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
         case.open_method,
         answers=case.answers,
         seed=case.seed,
-        on_events=lambda _, position: tell(
-            min(position, count - 1), count
-        ),  # it is done when the file is there
+        # The run is done when its result is on disk, not before.
+        on_events=lambda _, position: tell(min(position, count - 1), count),
     )
     write(out, case, describe(case, data, stream, outcome, _peak_memory_mb()))
     tell(count, count)
@@ -117,8 +118,8 @@ def _load(
     return Case("default", name, thin=thin, path=path).load(data_dir, on_download)
 
 
-def _forget_peak_memory() -> None:
-    """Measure from here on, where the system allows it (Linux)."""
+def _reset_peak_memory() -> None:
+    """Start to measure peak memory again from here, where the system allows it (Linux)."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

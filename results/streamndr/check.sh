@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compares our ECSMiner with StreamNDR's on scikit-learn's digits: the same warm-up, stream, K, q, delay and ensemble.
-# StreamNDR is installed into an environment of its own, without its optional part that needs Boost headers; csim never
-# depends on it. Needs csim's own Python as $1 (default: python).
+# Compares csim's ECSMiner with StreamNDR's on scikit-learn's digits: the same warm-up, stream, K, q,
+# delay and ensemble. It installs StreamNDR into a temporary environment, without the optional part
+# that needs Boost headers; csim does not depend on it. $1 is csim's Python (default: python).
 #
 #   sh results/streamndr/check.sh .venv/bin/python
 set -eu

@@ -1,4 +1,4 @@
-"""Print what both programs said of the same stream, as a table."""
+"""Print the decisions of both programs on the same stream as a table."""
 
 import json
 import sys
@@ -16,10 +16,11 @@ HEAD = (
 
 
 def main(work: Path) -> None:
-    """Print Markdown."""
+    """Print the table as Markdown."""
     names = [str(name) for name in np.load(work / "stream.npz")["names"]]
     both = {
-        who: json.loads((work / f"{who}.json").read_text())["said"] for who in ("ours", "theirs")
+        program: json.loads((work / f"{program}.json").read_text())["decisions"]
+        for program in ("ours", "theirs")
     }
     pairs = [
         (mine[0], theirs[0]) for mine, theirs in zip(both["ours"], both["theirs"], strict=True)
@@ -27,27 +28,25 @@ def main(work: Path) -> None:
     same = np.mean([mine == theirs for mine, theirs in pairs if None not in (mine, theirs)])
     setting = json.loads((work / "ours.json").read_text())["setting"]
     lines = ["# ECSMiner: ours and StreamNDR's", "", _row(HEAD), _row(["---"] * len(HEAD))]
-    for who, said in both.items():
+    for program, decisions in both.items():
         known = [
             (answer, name)
-            for (answer, classes), name in zip(said, names, strict=True)
+            for (answer, classes), name in zip(decisions, names, strict=True)
             if name in classes
         ]
         novel = [
             answer is None
-            for (answer, classes), name in zip(said, names, strict=True)
+            for (answer, classes), name in zip(decisions, names, strict=True)
             if name not in classes
         ]
-        right, rejected = (
-            [answer == name for answer, name in known],
-            [answer is None for answer, _ in known],
-        )
+        right = [answer == name for answer, name in known]
+        rejected = [answer is None for answer, _ in known]
         shares = (np.mean(right), np.mean(rejected), np.mean(novel), same)
-        lines.append(_row([who, *(f"{100 * share:.1f}" for share in shares)]))
+        lines.append(_row([program, *(f"{100 * share:.1f}" for share in shares)]))
     words = ", ".join(f"{name} = {value}" for name, value in setting.items())
     lines += [
         "",
-        f"- scikit-learn's digits, three known, seed 0; {words}; known: in some model at that moment",
+        f"- scikit-learn's digits, three known classes, seed 0; {words}; known: in some model then",
     ]
     lines += [
         "- same class: of the images that neither rejects",

@@ -1,4 +1,4 @@
-"""Write the stream for both programs, and run our ECSMiner over it."""
+"""Write the stream for both programs, and run csim's ECSMiner over it."""
 
 import json
 import sys
@@ -13,11 +13,14 @@ from csim.bench.scenario import paper_stream
 from csim.metrics.outcomes import read_outcomes
 from csim.threads import one_thread
 
-K, ENOUGH, DELAY, MODELS = 10, 20, 200, 6  # spheres a model, q, T_l, L
+K = 10  # spheres of a model
+ENOUGH = 20  # q, images of a new class
+DELAY = 200  # T_l, images until a label arrives
+MODELS = 6  # L, of the ensemble
 
 
 def main(work: Path) -> None:
-    """Leave `stream.npz` and `ours.json`."""
+    """Write `stream.npz` and `ours.json`."""
     stream = paper_stream(digits(), known_share=0.3, seed=0)
     flat = {
         part: getattr(stream, part).reshape(len(getattr(stream, part)), -1) / 255
@@ -32,9 +35,9 @@ def main(work: Path) -> None:
     with one_thread():
         events = run(stream, lambda on_event: EcsMiner(settings, on_event)).events
     log = read_outcomes(events)
-    said = [(log.at_arrival[item_id], sorted(known)) for item_id, known in log.known.items()]
+    decisions = [(log.at_arrival[item_id], sorted(known)) for item_id, known in log.known.items()]
     setting = {"K": K, "q": ENOUGH, "T_l": DELAY, "L": MODELS, "chunk": chunk}
-    (work / "ours.json").write_text(json.dumps({"said": said, "setting": setting}))
+    (work / "ours.json").write_text(json.dumps({"decisions": decisions, "setting": setting}))
 
 
 main(Path(sys.argv[1]))

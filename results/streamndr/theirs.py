@@ -9,11 +9,9 @@ from streamndr.model import ECSMiner
 
 
 def main(work: Path) -> None:
-    """Leave `theirs.json`."""
-    stream, setting = (
-        np.load(work / "stream.npz"),
-        json.loads((work / "ours.json").read_text())["setting"],
-    )
+    """Write `theirs.json`."""
+    stream = np.load(work / "stream.npz")
+    setting = json.loads((work / "ours.json").read_text())["setting"]
     classes = sorted(set(stream["names"]) | set(stream["warm_up_names"]))
     model = ECSMiner(
         K=setting["K"],
@@ -27,12 +25,12 @@ def main(work: Path) -> None:
     model.learn_many(
         stream["warm_up"][order], [classes.index(name) for name in stream["warm_up_names"][order]]
     )
-    said = []
+    decisions = []
     for row, name in zip(stream["images"], stream["names"], strict=True):
-        known = sorted({classes[own] for one in model.models for own in one.labels})
+        known = sorted({classes[label] for each in model.models for label in each.labels})
         answer = int(np.ravel(model.predict_many(row[None], [classes.index(name)]))[0])
-        said.append((classes[answer] if 0 <= answer < len(classes) else None, known))
-    (work / "theirs.json").write_text(json.dumps({"said": said}))
+        decisions.append((classes[answer] if 0 <= answer < len(classes) else None, known))
+    (work / "theirs.json").write_text(json.dumps({"decisions": decisions}))
 
 
 main(Path(sys.argv[1]))

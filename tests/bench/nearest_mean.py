@@ -1,6 +1,6 @@
-"""A second method, written by hand: the class of the nearest mean, and a question about whatever is far from all means.
+"""A method for tests: the class of the nearest mean; it asks about images far from all means.
 
-It shows that the bench takes methods that share nothing with ours, and it is quick: a stream passes in milliseconds.
+It shows that the bench takes methods that share nothing with csim's. A stream takes milliseconds.
 """
 
 import functools
@@ -17,7 +17,7 @@ FAR = 500  # Euclid's distance between images of 8×8 bytes
 
 @functools.cache
 def few_digits(every=6):
-    """Return every so-manieth of scikit-learn's digits; not to be changed."""
+    """Return every n-th of scikit-learn's digits; do not change them."""
     data = digits()
     return DataSet("few digits", data.images[::every], data.names[::every])
 
@@ -27,10 +27,15 @@ class NearestMean:
 
     def __init__(self, on_event, far=FAR):
         self.training_seconds = 0.0
-        self._on_event, self._far = on_event, far
-        self._names, self._sums, self._counts = [], [], []
+        self._on_event = on_event
+        self._far = far
+        self._names = []
+        self._sums = []
+        self._counts = []
         self._open = {}
-        self._position, self._asked, self._model = 0, 0, 0
+        self._position = 0
+        self._asked = 0
+        self._model = 0
 
     @property
     def classes_(self):
@@ -67,7 +72,8 @@ class NearestMean:
 
     def _see(self, image):
         self._position += 1
-        item_id, distances = str(self._position), self._distances(image[None])[0]
+        item_id = str(self._position)
+        distances = self._distances(image[None])[0]
         best = int(distances.argmin())
         if distances[best] <= self._far:
             return [Accepted(self._position, item_id, best, float(-distances[best]), self._model)]

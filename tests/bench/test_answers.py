@@ -53,8 +53,9 @@ def truly(count):
 
 
 def live(someone, questions, *, length, batch):
-    """Let a stream pass in batches; return the answers in order of coming, each with the position reached."""
-    waiting, come = {q.id: q for q in questions}, []
+    """Show a stream in batches; return the answers in order, each with the position reached."""
+    waiting = {q.id: q for q in questions}
+    come = []
     for reached in [*range(batch, length, batch), length]:
         for answer in someone.due([q for q in waiting.values() if q.position <= reached], reached):
             del waiting[answer.question_id]
@@ -84,7 +85,8 @@ def test_the_promised_share_of_questions_is_never_answered(share, seed):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_promised_share_of_answers_is_wrong(share, seed):
     count = 4000
-    given, true = answered(Answers(wrong=share), count=count, seed=seed), truly(count)
+    given = answered(Answers(wrong=share), count=count, seed=seed)
+    true = truly(count)
     wrong = sum(given[number] != true[number] for number in true)
     assert len(given) == count
     assert abs(wrong - share * count) < 4 * math.sqrt(count * share * (1 - share))
@@ -92,7 +94,8 @@ def test_the_promised_share_of_answers_is_wrong(share, seed):
 
 def test_who_is_always_wrong_names_each_other_class_equally_often_and_never_the_true_one():
     count = 4000
-    given, true = answered(Answers(wrong=1.0), count=count), truly(count)
+    given = answered(Answers(wrong=1.0), count=count)
+    true = truly(count)
     pairs = Counter((true[number], name) for number, name in given.items())
     assert all(name != told for name, told in pairs)
     for name in NAMES:
@@ -117,16 +120,15 @@ def test_a_question_that_is_missed_or_mistaken_at_a_low_share_is_so_at_a_higher_
 
 
 def test_one_setting_does_not_move_what_another_does():
-    alone, both = (
-        answered(Answers(wrong=0.1)),
-        answered(Answers(wrong=0.1, missing=0.3, delay=5, jitter=9)),
-    )
+    alone = answered(Answers(wrong=0.1))
+    both = answered(Answers(wrong=0.1, missing=0.3, delay=5, jitter=9))
     assert 0 < len(both) < len(alone)
     assert all(alone[number] == name for number, name in both.items())
 
 
 def test_misses_and_mistakes_are_independent():
-    count, true = 4000, truly(4000)
+    count = 4000
+    true = truly(4000)
     both = answered(Answers(wrong=0.5, missing=0.5))
     wrong = sum(name != true[number] for number, name in both.items())
     assert abs(wrong - count / 4) < 4 * math.sqrt(count * 0.25 * 0.75)
@@ -134,7 +136,8 @@ def test_misses_and_mistakes_are_independent():
 
 @pytest.mark.parametrize("delay", [0, 1, 1000, 10000])
 def test_an_answer_comes_when_so_many_images_have_passed_and_not_before(delay):
-    someone, asked = person(Answers(delay=delay)), question(7, position=123)
+    someone = person(Answers(delay=delay))
+    asked = question(7, position=123)
     assert someone.due([asked], 123 + delay - 1) == []
     assert someone.due([asked], 123 + delay) == [Named(7, truth_of(7)["21"])]
     assert someone.due([asked], 10**6) == [Named(7, truth_of(7)["21"])]
@@ -148,7 +151,8 @@ def test_a_question_that_is_not_answered_stays_open_and_nothing_is_said_of_it():
 
 
 def test_jitter_spreads_answers_evenly_up_to_its_bound_and_out_of_order():
-    delay, jitter = 100, 9
+    delay = 100
+    jitter = 9
     come = live(
         person(Answers(delay=delay, jitter=jitter), count=2000), many(2000), length=7000, batch=1
     )
@@ -200,7 +204,8 @@ class Watched(Mapping):
     """The truth, with a note of every image that was looked up."""
 
     def __init__(self, truth):
-        self.truth, self.seen = truth, set()
+        self.truth = truth
+        self.seen = set()
 
     def __getitem__(self, key):
         self.seen.add(key)
@@ -223,7 +228,7 @@ def test_the_truth_of_other_members_changes_no_answer():
     truth = truth_of(200)
     altered = {key: name if int(key) % 3 == 0 else "nothing" for key, name in truth.items()}
     one, two = (
-        person(Answers(wrong=0.4), truth=own).due(many(200), 10**6) for own in (truth, altered)
+        person(Answers(wrong=0.4), truth=names).due(many(200), 10**6) for names in (truth, altered)
     )
     assert one == two
 
@@ -261,8 +266,8 @@ def test_a_negative_seed_is_refused():
 
 
 def test_names_given_twice_are_no_more_likely():
-    someone = Person(dict.fromkeys(truth_of(2000), "gull"), ["gull", "tern", "tern", "tern", "crane"],
-                     Answers(wrong=1.0), 0)  # fmt: skip
-    told = Counter(answer.name for answer in someone.due(many(2000), 10**6))
-    assert set(told) == {"tern", "crane"}
-    assert abs(told["tern"] - 1000) < 4 * math.sqrt(500)
+    names = ["gull", "tern", "tern", "tern", "crane"]
+    someone = Person(dict.fromkeys(truth_of(2000), "gull"), names, Answers(wrong=1.0), 0)
+    counts = Counter(answer.name for answer in someone.due(many(2000), 10**6))
+    assert set(counts) == {"tern", "crane"}
+    assert abs(counts["tern"] - 1000) < 4 * math.sqrt(500)

@@ -140,16 +140,14 @@ def test_a_method_of_ones_own_is_opened_as_given_and_has_the_parameters_it_tells
 
 def test_a_method_of_ones_own_may_not_take_the_name_of_another():
     with pytest.raises(
-        InputError, match="needs a name of its own, 'paper' is taken; choose another"
+        InputError, match="must not be named like one of csim's, got 'paper'; choose another"
     ):
         _ = Case("paper", "digits", own_method=NearestMean).parameters
 
 
 def test_images_are_loaded_and_thinned():
-    every, third = (
-        Case("default", "digits").load(None),
-        Case("default", "digits", thin=3).load(None),
-    )
+    every = Case("default", "digits").load(None)
+    third = Case("default", "digits", thin=3).load(None)
     assert every.names == digits().names
     assert third.names == every.names[::3]
     assert np.array_equal(third.images, every.images[::3])

@@ -23,7 +23,8 @@ def test_two_methods_are_the_presets():
 
 @pytest.mark.parametrize("method", ["least-sure", "random"])
 def test_those_it_is_compared_with_differ_in_their_questions_alone(method):
-    own, default = settings_of(method, seed=0, changes={}).to_dict(), Settings().to_dict()
+    own = settings_of(method, seed=0, changes={}).to_dict()
+    default = Settings().to_dict()
     assert {name for name in own if own[name] != default[name]} == {"questions", "budget"}
     assert (own["questions"], own["budget"]) == (method, 0.02)
 

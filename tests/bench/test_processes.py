@@ -97,7 +97,8 @@ def test_no_cases_give_no_outcomes():
 
 
 def test_the_number_of_threads_is_restored_even_after_an_error():
-    before, inside = torch.get_num_threads(), []
+    before = torch.get_num_threads()
+    inside = []
 
     def fail():
         inside.append(torch.get_num_threads())
@@ -114,7 +115,7 @@ def test_the_number_of_threads_is_restored_even_after_an_error():
 
 @pytest.mark.parametrize("jobs", [0, -1])
 def test_fewer_than_one_process_is_refused(jobs):
-    with pytest.raises(SettingsError, match=f"jobs must be 1 process or more, got {jobs}"):
+    with pytest.raises(SettingsError, match=f"jobs must be 1 or more, got {jobs}"):
         each(some_work.count, CASES, jobs=jobs)
 
 
@@ -159,7 +160,7 @@ def test_an_error_in_a_worker_is_raised_here_and_stops_the_rest_and_nobody_else(
 def test_a_worker_that_is_killed_is_told_in_our_words():
     with pytest.raises(
         CsimError,
-        match="one was ended from outside; start again, with fewer jobs if memory ran out",
+        match="one was killed; start again, with fewer jobs if memory ran out",
     ):
         each(some_work.end_at_once, [1, 2], jobs=2)
 
@@ -176,7 +177,8 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_workers_end_with_a_parent_that_was_killed(tmp_path):
-    script, folder = tmp_path / "parent.py", tmp_path / "workers"
+    script = tmp_path / "parent.py"
+    folder = tmp_path / "workers"
     script.write_text(PARENT)
     folder.mkdir()
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])

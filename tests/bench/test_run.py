@@ -1,4 +1,4 @@
-"""The one evaluation loop: what it tells the method, what it keeps, and that any method can go through it."""
+"""The one evaluation loop: what the method gets, what is kept, and that any method fits."""
 
 from collections import Counter
 from dataclasses import replace
@@ -85,7 +85,8 @@ def test_every_image_is_accepted_or_rejected_once_in_order(finished, stream):
 
 def test_every_question_is_answered_from_the_truth(finished, reports):
     assert reports["open"] == 0
-    names, told = names_of(finished), labels_told(finished)
+    names = names_of(finished)
+    told = labels_told(finished)
     assert questions_of(finished)
     for question in questions_of(finished):
         assert told[question.id].item_id == question.representative.id
@@ -158,7 +159,7 @@ def test_what_is_remembered_is_the_best_first_class_of_held_out_images(finished,
 
 
 def test_a_class_that_is_found_later_does_not_count_as_forgetting(stream):
-    """Only first classes stand for choice: a new class that takes their images away is no matter here."""
+    """Only first classes count: a new class that takes their images away does not matter here."""
 
     class Greedy(NearestMean):
         def predict_proba(self, images):
@@ -252,7 +253,8 @@ def test_another_method_gets_the_same_figures(other):
 @pytest.mark.parametrize("delay", [1, 100])
 def test_late_answers_come_late_and_those_beyond_the_end_never(long_stream, delay):
     done = run(long_stream, NearestMean, answers=Answers(delay=delay))
-    told, count = labels_told(done), len(long_stream.names)
+    told = labels_told(done)
+    count = len(long_stream.names)
     assert told
     for question in questions_of(done):
         if question.position + delay > count:
@@ -271,7 +273,8 @@ def test_late_answers_let_more_of_a_new_class_go_by(long_stream, other):
 
 def test_wrong_answers_name_another_class_of_the_stream(long_stream):
     done = run(long_stream, NearestMean, answers=Answers(wrong=1))
-    names, told = names_of(done), labels_told(done)
+    names = names_of(done)
+    told = labels_told(done)
     given = [(names[event.class_id], done.truth[event.item_id]) for event in told.values()]
     assert all(name != true for name, true in given)
     assert {name for name, _ in given} <= set(long_stream.names)

@@ -1,6 +1,5 @@
 """Many cases: each is run once, its file is kept, and mistakes are told before the work."""
 
-import json
 import multiprocessing
 import os
 import tempfile
@@ -14,7 +13,8 @@ from bench.nearest_mean import NearestMean, few_digits
 
 from csim.bench.answers import Answers
 from csim.bench.case import Case
-from csim.bench.results import path_of
+from csim.bench.json_lines import put, read_lines
+from csim.bench.results import path_of, read
 from csim.bench.run import run
 from csim.bench.study import measure, prepare
 from csim.errors import CsimError, InputError
@@ -54,9 +54,9 @@ def save(path, data):
 def test_results_come_in_the_order_of_the_cases_and_are_on_disk(tmp_path):
     results = measure(CASES, tmp_path)
     assert [result.seed for result in results] == [2, 0, 1]
-    assert set(runs_in(tmp_path)) == {f"{case.name}.json" for case in CASES}
+    assert set(runs_in(tmp_path)) == {"digits.jsonl", "curves.jsonl"}
     for case, result in zip(CASES, results, strict=True):
-        assert json.loads(path_of(tmp_path, case).read_text()) == result.content
+        assert read(tmp_path, case) == result
 
 
 @pytest.mark.parametrize(
@@ -77,21 +77,22 @@ def test_the_figures_are_those_of_a_run_by_hand(tmp_path, case):
 def test_what_is_finished_is_not_run_again(tmp_path):
     first = measure(CASES[:2], tmp_path)
     before = runs_in(tmp_path)
+    assert measure(CASES[:2], tmp_path) == first
+    assert runs_in(tmp_path) == before
     told = []
     again = measure(CASES, tmp_path, on_run=lambda todo, *step: told.append(todo))
-    assert [result.content for result in again[:2]] == [result.content for result in first]
+    assert again[:2] == first
     assert told[0] == CASES[2:]
-    assert {name: runs_in(tmp_path)[name] for name in before} == before
 
 
 def test_a_run_of_other_settings_is_made_again_in_the_same_place(tmp_path):
     measure([CASE], tmp_path)
     path = path_of(tmp_path, CASE)
-    content = json.loads(path.read_text())
-    path.write_text(
-        json.dumps(content | {"settings": {"seed": 0, "was": "different"}, "figures": {}})
-    )
+    content = read(tmp_path, CASE).content
+    stored = read_lines(path).entries[CASE.name].content
+    put(path, CASE.name, stored | {"settings": {"seed": 0, "was": "different"}, "figures": {}})
     assert lasting(measure([CASE], tmp_path)[0].content) == lasting(content)
+    assert len(read_lines(path).entries) == 1
 
 
 def test_the_same_case_twice_is_run_once(tmp_path):
@@ -109,24 +110,25 @@ def test_a_run_made_elsewhere_has_the_same_content_but_for_costs_and_origin(tmp_
 
 def test_costs_are_measured(tmp_path):
     content = measure([OURS], tmp_path)[0].content
-    cost, count = content["cost"], content["stream"]["images"]
+    cost = content["cost"]
+    count = content["stream"]["images"]
     assert 0 < cost["seconds_training"] < cost["seconds"]
     assert cost["images_per_second"] == pytest.approx(count / cost["seconds"], rel=0.01)
     assert cost["forward_per_second"] > 0
     assert 20 < cost["peak_memory_mb"] < 20_000
 
 
-def test_the_end_is_told_when_the_file_is_there(tmp_path):
+def test_the_end_is_told_when_the_result_is_there(tmp_path):
     steps = []
 
     def on_run(todo, place, done, total):
         steps.append((place, done, total))
-        assert path_of(tmp_path, todo[place]).exists() == (done == total)
+        assert (read(tmp_path, todo[place]) is not None) == (done == total)
 
     measure(CASES, tmp_path, on_run=on_run)
     for place, case in enumerate(CASES):
         own = [(done, total) for which, done, total in steps if which == place]
-        count = json.loads(path_of(tmp_path, case).read_text())["stream"]["images"]
+        count = read(tmp_path, case).content["stream"]["images"]
         assert own == sorted(own)
         assert own[-1] == (count, count)
         assert len(own) > 1
@@ -146,8 +148,8 @@ def test_own_images_are_run_and_run_again_once_they_have_changed(tmp_path):
     assert other["stream"]["fingerprint"] != first["stream"]["fingerprint"]
     save(path, data)
     assert lasting(measure([case], tmp_path)[0].content) == lasting(first)
-    assert len(runs_in(tmp_path)) == 1
-    assert not (tmp_path / "runs" / "mnist-nearest-mean-r0.3-seed0.json").exists()
+    assert set(runs_in(tmp_path)) == {f"{case.data_name}.jsonl", "curves.jsonl"}
+    assert len(read_lines(path_of(tmp_path, case)).entries) == 1
 
 
 BAD = {
@@ -181,7 +183,7 @@ def test_a_damaged_result_is_told_before_the_first_run(tmp_path):
     path = path_of(tmp_path, CASES[1])
     path.parent.mkdir()
     path.write_text("{")
-    with pytest.raises(InputError, match="delete it to have it made again"):
+    with pytest.raises(InputError, match=f"{path}, line 1 is damaged .*delete that line"):
         measure(CASES, tmp_path)
     assert set(runs_in(tmp_path)) == {path.name}
 
@@ -190,7 +192,7 @@ def test_what_a_killed_run_left_half_written_is_swept_away(tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / ".abcd.part").write_text('{"format": 1, "meth')
     measure([CASE], tmp_path)
-    assert set(runs_in(tmp_path)) == {f"{CASE.name}.json"}
+    assert set(runs_in(tmp_path)) == {"digits.jsonl", "curves.jsonl"}
 
 
 @pytest.mark.parametrize("taken", ["out", "out/runs"])
@@ -199,7 +201,7 @@ def test_a_file_in_the_place_of_a_folder_is_refused_and_kept(tmp_path, taken):
     (tmp_path / taken).write_text("mine")
     with pytest.raises(
         InputError,
-        match=f"{tmp_path / taken} cannot be a folder to write to .*; give another with --out",
+        match=f"{tmp_path / taken} must be a folder that csim can write to .*; give another",
     ):
         measure([CASE], tmp_path / "out")
     assert (tmp_path / taken).read_text() == "mine"
@@ -214,13 +216,15 @@ def test_a_folder_is_made_with_those_above_it_and_nothing_in_it(tmp_path):
 
 
 def test_a_place_where_nobody_may_write_is_refused():
-    with pytest.raises(InputError, match="/proc/csim cannot be a folder to write to"):
+    with pytest.raises(InputError, match="/proc/csim must be a folder that csim can write to"):
         prepare(Path("/proc/csim"))
 
 
 def refuse_as_nobody(folder):
     os.setuid(65534)
-    with pytest.raises(InputError, match=r"cannot be a folder to write to \(Permission denied\)"):
+    with pytest.raises(
+        InputError, match=r"must be a folder that csim can write to \(Permission denied\)"
+    ):
         prepare(folder)
 
 
@@ -244,7 +248,5 @@ def test_several_processes_leave_the_same_files(tmp_path):
     measure(cases, tmp_path / "one")
     measure(cases, tmp_path / "two", jobs=2)
     for case in cases:
-        one, two = (
-            json.loads(path_of(tmp_path / place, case).read_text()) for place in ("one", "two")
-        )
+        one, two = (read(tmp_path / place, case).content for place in ("one", "two"))
         assert lasting(one) == lasting(two)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from csim.bench.datasets.catalogue import load
-from csim.bench.tables.samples import cut
+from csim.bench.vectors.samples import cut
 from csim.errors import InputError
 from csim.threads import one_thread
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from csim.bench.tables.networks import closed_set
+from csim.bench.vectors.networks import closed_set
 from csim.settings import Settings
 
 

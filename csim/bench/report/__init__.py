@@ -1,5 +1,6 @@
-"""One HTML page of everything in a folder of results: every table with its picture, and what stands behind them.
+"""One HTML page of a folder of results: every table with its picture, and the runs behind them.
 
-`sheets.py` finds the tables and reads them, `pictures.py` takes their drawings in, `runs.py` sums up the result files,
-`page.py` puts it all together. Nothing is measured here. What is damaged does not break the page: it is named there.
+`sheets.py` finds and reads the tables, `pictures.py` embeds their pictures, `runs.py` sums up the
+runs, and `page.py` puts the page together. Nothing is measured here. A damaged file does not break
+the page: the page names it.
 """

@@ -1,18 +1,21 @@
-"""The result files behind the tables, summed up: of which methods, data sets, seeds and versions they are."""
+"""The runs behind the tables, summed up: their methods, data sets, seeds and versions."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from csim.bench.json_lines import read_lines
+from csim.bench.results import CURVES
+from csim.errors import InputError
+
 
 @dataclass(frozen=True)
 class Run:
-    """What a result file says of itself."""
+    """Hold what the page shows of a run."""
 
     method: str
     data: str
@@ -24,59 +27,66 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a folder, and the files that could not be read."""
+    """Hold all runs of a folder, and what is wrong with each file or line that cannot be read."""
 
     runs: Sequence[Run]
-    damaged: Sequence[str]
+    damaged: Mapping[str, str]
 
     def __len__(self) -> int:
         return len(self.runs)
 
     @property
     def methods(self) -> list[str]:
-        """The methods, those with the most runs first."""
+        """Return the methods, those with the most runs first."""
         return [method for method, _ in Counter(run.method for run in self.runs).most_common()]
 
     @property
     def data(self) -> list[str]:
-        """The data sets, those with the most runs first."""
+        """Return the data sets, those with the most runs first."""
         return [data for data, _ in Counter(run.data for run in self.runs).most_common()]
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds, in order."""
+        """Return the seeds, in order."""
         return sorted({run.seed for run in self.runs})
 
     @property
     def images(self) -> int:
-        """How many images all streams had together."""
+        """Return the number of images in all streams."""
         return sum(run.images for run in self.runs)
 
     @property
     def hours(self) -> float:
-        """How long all runs took, one after another."""
+        """Return the hours that all runs took, one after another."""
         return sum(run.seconds for run in self.runs) / 3600
 
     def count(self, method: str, data: str) -> int:
         """Return how many runs a method has on a data set."""
         return sum((run.method, run.data) == (method, data) for run in self.runs)
 
-    def told(self, key: str) -> list[str]:
-        """Return what the files say of their origin under a key, such as `commit`, the most frequent first."""
-        said = Counter(str(run.origin[key]) for run in self.runs if run.origin.get(key))
-        return [word for word, _ in said.most_common()]
+    def origins(self, key: str) -> list[str]:
+        """Return the runs' values of an origin such as `commit`, the most frequent first."""
+        values = Counter(str(run.origin[key]) for run in self.runs if run.origin.get(key))
+        return [value for value, _ in values.most_common()]
 
 
 def read(folder: Path) -> Runs:
-    """Return the runs of a folder of results; files in `runs/` that name another kind are passed over."""
-    runs, damaged = [], []
-    for path in sorted((folder / "runs").glob("*.json")):
+    """Return the runs of a folder of results; entries of another kind are not runs."""
+    runs: list[Run] = []
+    damaged: dict[str, str] = {}
+    for path in sorted((folder / "runs").glob("*.jsonl")):
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if "kind" not in content:
-                runs.append(_run(content))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            damaged.append(path.name)
+            lines = read_lines(path)
+        except InputError as error:
+            damaged[path.name] = str(error)
+            continue
+        damaged |= {f"{path.name}, line {number}": why for number, why in lines.damaged.items()}
+        for entry in lines.entries.values() if path.name != CURVES else ():
+            try:
+                if "kind" not in entry.content:
+                    runs.append(_run(entry.content))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                damaged[f"{path.name}, line {entry.number}"] = f"it is not a run ({error!r})"
     return Runs(runs, damaged)
 
 

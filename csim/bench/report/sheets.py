@@ -1,6 +1,7 @@
-"""The tables of a folder: which there are, which are not made yet, and what stands in each.
+"""The tables of a folder: what each holds, and which are not made yet.
 
-A table is read from the Markdown that `csim.bench.tables.table` writes: a title, a pipe table, and notes.
+A table is read from the Markdown that `csim.bench.layout.table` writes: a title, a pipe table, and
+notes.
 """
 
 from __future__ import annotations
@@ -11,45 +12,45 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.tables.plan import ordinal
+from csim.bench.plans.plan import ordinal
 from csim.errors import InputError
 
-# In the order of the page: the paper's tables and figures, then what the method's own choices rest on.
+# In the order of the page: the paper's tables and figures, then those that justify csim's choices.
 USUAL = {
     "data-sets": "the data sets and their sizes",
     "stream": "accuracy and labels of every method over streams",
     "novelty": "new images missed, and false alarms, of the same runs",
-    "over-stream": "accuracy as the stream goes by",
+    "over-stream": "accuracy over the course of the stream",
     "label-curve": "accuracy against the share of labels",
     "convolution": "none, one or two convolution layers",
-    "sensitivity": "how much the figures hang on the network's size and margin",
+    "sensitivity": "how much the figures depend on the network's size and margin",
     "metric": "learned metrics, all classes known",
-    "embedding": "images of all classes laid flat, as pixels and as vectors",
-    "cohesion": "images that lie nearer to another class than to their own",
-    "ablation": "what each addition of the default is worth",
+    "embedding": "t-SNE projections of all classes, as pixels and as vectors",
+    "cohesion": "images that are nearer to another class than to their own",
+    "ablation": "what each addition of the default preset gains",
     "tuning": "how the paper preset was tuned",
     "mining": "three readings of hard triplets",
     "beta": "the weight of the triplet loss",
     "closed-set": "accuracy with all classes known",
-    "durability": "what it costs that nothing is lost",
+    "durability": "what durability costs",
     "speed": "what the fast loss, the joint loss and the engine cost",
 }
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a Markdown file tells.
+    """Hold a table as its Markdown file shows it.
 
     Parameters
     ----------
     name
-        What its files are called, without the ending.
+        The name of its files, without the ending.
     title
         What it shows.
     head, rows
-        The table; every row has a cell for every word of the head.
+        The table; every row has a cell for every cell of the head.
     notes
-        What to know to read it.
+        What you must know to read it.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of results: the tables in the page's order, what is damaged and why, and what is not made yet."""
+    """Hold a folder's tables in the page's order, its damaged files, and what is not made yet."""
 
     path: Path
     sheets: Sequence[Sheet]
@@ -70,13 +71,15 @@ class Folder:
 
 
 def find(path: Path) -> Folder:
-    """Return what a folder holds; refuse one that holds no table."""
+    """Return what a folder holds; raise an error if it holds no table."""
     if not path.is_dir():
         raise InputError(
-            f"{path} must be a folder of results, there is none; make one: csim bench stream --quick"
+            f"{path} must be a folder of results, but is no folder; make one: csim bench stream "
+            "--quick"
         )
-    sheets, damaged = [], {}
-    for file in sorted(path.glob("*.md"), key=lambda file: place(file.stem)):
+    sheets: list[Sheet] = []
+    damaged: dict[str, str] = {}
+    for file in sorted(path.glob("*.md"), key=lambda file: rank(file.stem)):
         try:
             sheets.append(parse(file.stem, file.read_text(encoding="utf-8")))
         except (InputError, OSError, UnicodeDecodeError) as error:
@@ -84,14 +87,15 @@ def find(path: Path) -> Folder:
     if not sheets:
         found = f"only {', '.join(damaged)}" if damaged else "none"
         raise InputError(
-            f"{path} must hold a table of the bench, it holds {found}; make one: csim bench stream --quick"
+            f"{path} must hold a table of the bench, it holds {found}; make one: csim bench stream "
+            "--quick"
         )
     present = {base(sheet.name) for sheet in sheets}
     return Folder(path, sheets, damaged, [name for name in USUAL if name not in present])
 
 
 def base(name: str) -> str:
-    """Return the usual table that a name stands for a variant of, else the name itself.
+    """Return the table that a name is a variant of, or the name itself.
 
     >>> base("stream-r0.5-quick"), base("over-stream"), base("notes")
     ('stream', 'over-stream', 'notes')
@@ -100,15 +104,15 @@ def base(name: str) -> str:
 
 
 def variant(name: str) -> str:
-    """Return in words what tells a table from the usual one of its kind.
+    """Return in words how a table differs from the usual one of its kind.
 
-    >>> variant("stream-r0.5-quick"), variant("novelty-whole"), variant("stream-thin3"), variant("stream")
-    ('r = 0.5, a quick look', 'whole streams', 'every 3rd image', '')
-    >>> variant("label-curve-emnist-47-quick")
-    'emnist-47, a quick look'
+    >>> variant("stream-r0.5-quick"), variant("novelty-whole"), variant("stream-thin3")
+    ('r = 0.5, quick', 'whole streams', 'every 3rd image')
+    >>> variant("label-curve-emnist-47-quick"), variant("stream")
+    ('emnist-47, quick', '')
     """
     rest = name.removeprefix(base(name)).removeprefix("-")
-    data = next((own for own in NAMES if f"{rest}-".startswith(f"{own}-")), "")
+    data = next((name for name in NAMES if f"{rest}-".startswith(f"{name}-")), "")
     words = rest.removeprefix(data).strip("-").split("-")
     return ", ".join([*filter(None, [data]), *(_in_words(word) for word in words if word)])
 
@@ -120,11 +124,11 @@ def _in_words(word: str) -> str:
         return f"every {ordinal(int(thin[1]))} image"
     if seed := re.fullmatch(r"seed(\d+)", word):
         return f"seed {seed[1]}"
-    return {"quick": "a quick look", "whole": "whole streams"}.get(word, word)
+    return {"whole": "whole streams"}.get(word, word)
 
 
-def place(name: str) -> tuple[int, str]:
-    """Return where a table stands on the page: the usual ones in their order, a variant behind its own, then others."""
+def rank(name: str) -> tuple[int, str]:
+    """Return a sort key for the page: the usual tables, each before its variants, then others."""
     order = list(USUAL)
     return (order.index(base(name)) if base(name) in order else len(order), name)
 

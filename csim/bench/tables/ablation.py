@@ -1,8 +1,9 @@
-"""What each addition of the default preset is worth: the preset, then the same with one addition taken away.
+"""What each addition of the default preset gains: the preset, then without one addition at a time.
 
-    csim bench ablation              # every 5th image of Fashion-MNIST, 2 % of labels, seeds 100-102: half an hour
+    csim bench ablation              # every 5th image of Fashion-MNIST, 2 % of labels: half an hour
 
-The seeds are others than those of the published tables: what the preset is made of was chosen here.
+The seeds are 100 to 102. They differ from those of the published tables, because the preset was
+chosen on these runs.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from functools import partial
 from typing import Any
 
 from csim.bench.case import Case
+from csim.bench.layout.sheet import Sheet
+from csim.bench.layout.table import Table
+from csim.bench.plans import changed
+from csim.bench.plans.plan import Plan
 from csim.bench.results import Result
-from csim.bench.tables import changed
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import Sheet
-from csim.bench.tables.table import Table
 
 BUDGET = 0.02
 WITHOUT: dict[str, dict[str, Any]] = {
@@ -55,7 +56,7 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
     """Return the table."""
     table = Table(
         name=f"ablation{plan.suffix}",
-        title="The default preset, with one addition at a time taken away",
+        title="The default preset without one addition at a time",
         notes=[plan.note, f"fashion-mnist, at most {100 * BUDGET:g} % of labels", *changed.NOTES],
         keys=["changed"],
         rows=changed.rows(results, WITHOUT),

@@ -1,12 +1,13 @@
-"""The paper's claim that its vectors are cohesive: how many images lie nearer to another class than to their own.
+"""The paper's claim of cohesive vectors: how many images are nearer to another class.
 
-    csim bench cohesion              # MNIST and Fashion-MNIST, seeds 0-2: about 1.5 minutes on two idle cores
+    csim bench cohesion              # MNIST and Fashion-MNIST, seeds 0-2: about 1.5 minutes
     csim bench cohesion --quick      # one seed, 100 images a class: half a minute
 
-The networks know three of ten classes (r = 0.3), and images of known and of new classes are looked at, in pixels and
-in vectors. The paper's own example stands apart: 1 is known and 7 is new. Expect the claim to hold for known classes by
-the mean distance (MNIST: 36 % in pixels, 2 % in vectors), not by the nearest image (8 and 12 %), and not at all for new
-ones: 36 % in pixels, more than 80 % in vectors. 7s and 1s lie no farther apart in vectors than in pixels.
+The networks know three of ten classes (r = 0.3). The table compares images of known and of new
+classes in pixels and in vectors. The paper's own example has rows of its own: 1 is known and 7 is
+new. Expect the claim to hold for known classes by the mean distance (MNIST: 36 % in pixels, 2 % in
+vectors), but not by the nearest image (8 and 12 %). It does not hold for new classes: 36 % in
+pixels, more than 80 % in vectors. 7s and 1s are no farther apart in vectors than in pixels.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from matplotlib.figure import Figure
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.catalogue import NAMES, did_you_mean, load
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.nearness import Distances, distances_to_classes, nearer_to, strays
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
-from csim.bench.tables.spaces import PIXELS, SPACES, TITLES, View, embed, of_classes, of_stream
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.sheet import STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.nearness import Distances, distances_to_classes, nearer_to, strays
+from csim.bench.vectors.spaces import PIXELS, SPACES, TITLES, Sample, embed, of_classes, of_stream
 from csim.errors import InputError
 from csim.records import Bools
 from csim.report.charts import GREY
 from csim.settings import Settings
 
 DATA = ("mnist", "fashion-mnist")
-KNOWN_OF_PAIR = ("1", "0", "4")  # 7, which looks like 1, is among the new ones
+KNOWN_OF_PAIR = ("1", "0", "4")  # 7, which resembles 1, is among the new classes
 _PAIR_DATA = ("mnist", "digits")
 _READINGS = {"mean": "by mean distance", "nearest": "by nearest image"}
 _GROUPS = {"known": "known\nclasses", "new": "new\nclasses", "7 to 1": "7s nearer\nto the 1s"}
-_LOOKS: dict[str, dict[str, Any]] = {
+_STYLES: dict[str, dict[str, Any]] = {
     PIXELS: {"color": GREY, "marker": "D", "hatch": ""},
     "paper": {
         "color": STYLES["paper"]["color"],
@@ -55,29 +56,31 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 NOTES = (
-    "a figure is the share of images that lie nearer to another class than to their own, in percent; lower is better",
-    "mean: the image's mean distance to the other images of its class is larger than that to the images of some other "
-    "class; nearest: so is the distance to the nearest of them; Euclidean, the image itself never counts",
-    "known: images of the classes that the networks have learned; new: of all others; other classes are all but an "
-    "image's own, known or new",
-    "7 to 1: 7s that lie nearer to the 1s than to the other 7s; 1 is known with 0 and 4, 7 is new",
-    "space: pixels, or vectors of the networks that the presets paper and default have after the warm-up: 1,000 "
-    "labelled images of every known class, or half of a small one, of which a tenth is held out",
+    "figures: the share of images that are nearer to another class than to their own, in percent; "
+    "lower is better",
+    "mean: by the image's mean distance to the other images of a class; nearest: by the distance "
+    "to the nearest of them; distances are Euclidean, and the image itself never counts",
+    "known: images of the classes that the networks have learned; new: images of all others; "
+    "another class may be known or new",
+    "7 to 1: 7s that are nearer to the 1s than to the other 7s; 1, 0 and 4 are known, 7 is new",
+    "space: pixels, or vectors of the networks of the presets paper and default after the warm-up: "
+    "1,000 labelled images of every known class, or half of a small class, of which a tenth is "
+    "held out",
 )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the table covers.
+    """Describe what the table covers.
 
     Parameters
     ----------
     data, seeds
-        Each combination is measured in every space. A seed draws known classes, images and networks.
-    per_class
-        Images of every class to look at. Raising it measures more exactly and takes longer, with its square.
+        Each combination is measured in every space. A seed draws known classes, images and
+        networks. per_class
+        Images of every class. Higher measures more exactly and takes longer, with its square.
     is_quick
-        A look in less than a minute.
+        Take less than a minute.
     """
 
     data: tuple[str, ...] = DATA
@@ -93,15 +96,15 @@ class Plan:
             )
 
     def quick(self) -> Plan:
-        """Return the same as a quick look."""
+        """Return a plan of the same data that takes less than a minute."""
         return Plan(self.data, self.seeds[:1], min(self.per_class, 100), is_quick=True)
 
-    def looks(self) -> list[Look]:
-        """Return a look per stream, space and seed; the pair comes after the streams."""
+    def measurements(self) -> list[Measurement]:
+        """Return a measurement per stream, space and seed; the pair comes after the streams."""
         kinds = [(data, False) for data in self.data]
         kinds += [(data, True) for data in self.data if data in _PAIR_DATA]
         return [
-            Look(data, is_pair, space, seed, self.per_class)
+            Measurement(data, is_pair, space, seed, self.per_class)
             for data, is_pair in kinds
             for space in SPACES
             for seed in self.seeds
@@ -109,15 +112,15 @@ class Plan:
 
     @property
     def options(self) -> str:
-        """The options that make the same again."""
+        """Return the options of the command that makes the same again."""
         words = [f"--dataset {name}" for name in self.data] * (self.data != DATA)
         words += [f"--seed {seed}" for seed in self.seeds]
         return " ".join([*words, *["--quick"] * self.is_quick])
 
 
 @dataclass(frozen=True)
-class Look:
-    """Images of a data set in one space; of a pair, the known classes are chosen, not drawn."""
+class Measurement:
+    """Describe a data set in one space; for a pair, the known classes are chosen, not drawn."""
 
     data: str
     is_pair: bool
@@ -127,7 +130,7 @@ class Look:
 
     @property
     def images(self) -> str:
-        """What is looked at, in words."""
+        """Return the images in words."""
         return f"{self.data}, 1 known and 7 new" if self.is_pair else self.data
 
 
@@ -143,19 +146,20 @@ def make(
     data_dir
         The folder of data sets; `CSIM_DATA` if not given.
     jobs
-        Looks at a time. Raising it to the number of cores is faster in proportion.
+        Measurements at a time. Higher is faster, up to the number of cores.
     on_done
-        Called with the looks done and in all, for progress.
+        Called with the measurements done and in all, for progress.
     """
     rows = measure_all(
-        partial(measure, data_dir=data_dir), plan.looks(), jobs=jobs, on_done=on_done
+        partial(measure, data_dir=data_dir), plan.measurements(), jobs=jobs, on_done=on_done
     )
-    quick = " (a quick look)" if plan.is_quick else ""
+    quick = " (quick)" if plan.is_quick else ""
     table = Table(
         name="cohesion" + "-quick" * plan.is_quick,
-        title="Images that lie nearer to another class than to their own",
+        title="Images that are nearer to another class than to their own",
         notes=[
-            f"{plan.per_class} images of every class{quick} that no network was trained on, r = 0.3",
+            f"{plan.per_class} images of every class{quick}; no network was trained on them; r = "
+            "0.3",
             *NOTES,
         ],
         keys=["images", "space"],
@@ -166,15 +170,16 @@ def make(
     return Sheet(table, _draw(rows))
 
 
-def measure(look: Look, *, data_dir: Path | None) -> Row:
-    """Return a row: the shares of one look."""
-    view = _view(look, _load(look.data, data_dir))
-    found = distances_to_classes(embed(view, look.space, look.seed), view.columns)
+def measure(measurement: Measurement, *, data_dir: Path | None) -> Row:
+    """Return a row: the shares of one measurement."""
+    sample = _sample(measurement, _load(measurement.data, data_dir))
+    vectors = embed(sample, measurement.space, measurement.seed)
+    found = distances_to_classes(vectors, sample.columns)
     return {
-        "images": look.images,
-        "space": look.space,
-        "seed": look.seed,
-        **shares(found, view, is_pair=look.is_pair),
+        "images": measurement.images,
+        "space": measurement.space,
+        "seed": measurement.seed,
+        **shares(found, sample, is_pair=measurement.is_pair),
     }
 
 
@@ -183,24 +188,29 @@ def _load(name: str, data_dir: Path | None) -> DataSet:
     return load(name, data_dir)
 
 
-def _view(look: Look, data: DataSet) -> View:
-    if look.is_pair:
-        return of_classes(data, KNOWN_OF_PAIR, look.per_class, look.seed)
-    return of_stream(Case("default", look.data, look.seed), data, look.per_class)
+def _sample(measurement: Measurement, data: DataSet) -> Sample:
+    seed = measurement.seed
+    if measurement.is_pair:
+        return of_classes(data, KNOWN_OF_PAIR, measurement.per_class, seed)
+    return of_stream(Case("default", measurement.data, seed), data, measurement.per_class)
 
 
-def shares(found: Distances, view: View, *, is_pair: bool) -> Row:
-    """Return the share of images nearer to another class, in percent, by both readings; None is for other looks."""
+def shares(found: Distances, sample: Sample, *, is_pair: bool) -> Row:
+    """Return the share of images nearer to another class, in percent, by both readings.
+
+    The shares of the pair are None if it was not measured.
+    """
     row: Row = {}
     for reading, distances in (("mean", found.mean), ("nearest", found.nearest)):
-        is_stray = strays(distances, view.columns)
-        row[f"known, {reading} %"] = _percent(is_stray, view.is_known)
-        row[f"new, {reading} %"] = _percent(is_stray, ~view.is_known)
+        is_stray = strays(distances, sample.columns)
+        row[f"known, {reading} %"] = _percent(is_stray, sample.is_known)
+        row[f"new, {reading} %"] = _percent(is_stray, ~sample.is_known)
         row[f"7 to 1, {reading} %"] = None
         if is_pair:
-            seven, one = view.classes.index("7"), view.classes.index("1")
+            seven = sample.classes.index("7")
+            one = sample.classes.index("1")
             row[f"7 to 1, {reading} %"] = _percent(
-                nearer_to(distances, seven, one), view.columns == seven
+                nearer_to(distances, seven, one), sample.columns == seven
             )
     return row
 
@@ -210,16 +220,16 @@ def _percent(is_stray: Bools, is_meant: Bools) -> float:
 
 
 def _draw(rows: Sequence[Row]) -> Figure:
-    """Draw a column of panels per kind of images, a line of them per reading: bars are means, marks are seeds."""
+    """Draw a column of panels per kind of images and a row per reading; marks are single seeds."""
     kinds = list(dict.fromkeys(str(row["images"]) for row in rows))
     groups = [list(_GROUPS)[: 3 if "7 new" in kind else 2] for kind in kinds]
     with drawing():
         figure = Figure(figsize=(1.2 + 1.25 * sum(map(len, groups)), 5.2), layout="constrained")
-        ratios = [len(own) for own in groups]
+        ratios = [len(shown) for shown in groups]
         panels = figure.subplots(2, len(kinds), squeeze=False, sharey="row", width_ratios=ratios)
         for line, (reading, words) in zip(panels, _READINGS.items(), strict=True):
-            for axes, kind, own in zip(line, kinds, groups, strict=True):
-                _draw_panel(axes, [row for row in rows if row["images"] == kind], own, reading)
+            for axes, kind, shown in zip(line, kinds, groups, strict=True):
+                _draw_panel(axes, [row for row in rows if row["images"] == kind], shown, reading)
             line[0].set_ylabel(f"{words},\n% of images")
             line[0].set_ylim(bottom=0)
         for axes, kind in zip(panels[0], kinds, strict=True):
@@ -236,33 +246,31 @@ def _draw(rows: Sequence[Row]) -> Figure:
 
 def _draw_panel(axes: Axes, rows: Sequence[Row], groups: Sequence[str], reading: str) -> None:
     width = 0.26
-    for place, space in enumerate(SPACES):
-        look = _LOOKS[space]
-        own = [row for row in rows if row["space"] == space]
+    for index, space in enumerate(SPACES):
+        style = _STYLES[space]
+        in_space = [row for row in rows if row["space"] == space]
         values = np.array(
-            [[row[f"{group}, {reading} %"] for group in groups] for row in own], float
+            [[row[f"{group}, {reading} %"] for group in groups] for row in in_space], float
         )  # (seeds, groups)
-        centres = np.arange(len(groups)) + (place - 1) * width
-        tint = (
-            0.4 * np.array(to_rgb(look["color"])) + 0.6
-        )  # not alpha: SVG would fade the hatch with it
-        bars = axes.bar(centres, values.mean(0), width * 0.88, facecolor=tint, hatch=look["hatch"])
+        centres = np.arange(len(groups)) + (index - 1) * width
+        tint = 0.4 * np.array(to_rgb(style["color"])) + 0.6  # alpha would fade the hatch, too
+        bars = axes.bar(centres, values.mean(0), width * 0.88, facecolor=tint, hatch=style["hatch"])
         bars.set_label(TITLES[space])
         for bar, centre, mean, highest in zip(
             bars, centres, values.mean(0), values.max(0), strict=True
         ):
-            bar.set(edgecolor=look["color"], linewidth=0.8)
+            bar.set(edgecolor=style["color"], linewidth=0.8)
             axes.annotate(
                 f"{mean:.0f}", (centre, highest), (0, 4), textcoords="offset points", ha="center"
             )
         marks = {
-            "marker": look["marker"],
+            "marker": style["marker"],
             "markerfacecolor": "white",
             "linestyle": "none",
             "markersize": 4,
         }
         for seed in values:
-            axes.plot(centres, seed, color=look["color"], clip_on=False, **marks)
+            axes.plot(centres, seed, color=style["color"], clip_on=False, **marks)
     axes.set_xticks(range(len(groups)), [_GROUPS[group] for group in groups])
     axes.tick_params(axis="x", length=0)
     axes.grid(visible=False, axis="x")

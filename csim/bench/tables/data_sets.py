@@ -1,10 +1,10 @@
-"""The table of data sets: how large they are, what streams they make, and what their images look like.
+"""The table of data sets: their sizes, the lengths of their streams, and some of their images.
 
-    csim bench data-sets             # seconds: nothing is run, the images are only loaded
+    csim bench data-sets             # seconds: it only loads the images
 
-Streams are drawn with seed 0. Classes of EMNIST differ in size: another seed, which knows other classes, has another
-warm-up by some hundred images. The paper's table prints 70,000 images for CIFAR-10; its text says 60,000, and that is
-what there is.
+Streams are drawn with seed 0. Classes of EMNIST differ in size: with another seed, which draws
+other known classes, the warm-up differs by some hundred images. The paper's table gives 70,000
+images for CIFAR-10. Its text says 60,000, which is right.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from matplotlib.figure import Figure
 
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
+from csim.bench.layout.panels import make_grid
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.plans.plan import Plan
+from csim.bench.plans.reported import DATA_SETS
 from csim.bench.scenario.split import draw_split
-from csim.bench.tables.panels import make_grid
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.reported import DATA_SETS
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.table import Row, Table
 from csim.records import Images
 
 SHARES = (0.3, 0.5)
-_WARM_UP = 1000  # labelled images of a known class: the paper's
-_CLASSES, _SAMPLES = 10, 3  # of a data set in the picture
+_WARM_UP_IMAGES = 1000  # labelled images of a known class, as in the paper
+_SHOWN_CLASSES = 10  # of a data set in the picture
+_SHOWN_IMAGES = 3  # of a class in the picture
 _GAP = 2  # pixels between two images
 NOTES = (
-    "train and test images together; features: pixels times channels; smallest, largest: images of a class",
-    "labelled: images of the known classes before the stream starts, 1,000 of each or half of a smaller class; a tenth "
-    "of them is held out to see later what was forgotten",
-    "reported: the paper's own table; it prints 70,000 for CIFAR-10 and 60,000 in its text; its EMNIST is the Balanced "
-    "split: the same classes as emnist-47, other images",
+    "train and test images together; features: pixels times channels; smallest, largest: images "
+    "of a class",
+    "labelled: images of the known classes before the stream starts, 1,000 of each or half of a "
+    "smaller class; a tenth of them is held out to measure forgetting",
+    "reported: the paper's table; it gives 70,000 images for CIFAR-10, its text 60,000; its "
+    "EMNIST is the Balanced split: the same classes as emnist-47, other images",
 )
 
 
@@ -50,7 +52,7 @@ def make(data_sets: Sequence[DataSet], seed: int = 0) -> Sheet:
     Parameters
     ----------
     data_sets
-        Whole, as they are loaded.
+        With all their images.
     seed
         Draws which classes are known when the streams start.
     """
@@ -89,7 +91,7 @@ def _row(data: DataSet, seed: int) -> Row:
 
 def _lengths(data: DataSet, known_share: float, seed: int) -> tuple[int, int]:
     """Return how many images are labelled before the stream, and how many are in it."""
-    split = draw_split(data, known_share=known_share, seed=seed, warm_up=_WARM_UP)
+    split = draw_split(data, known_share=known_share, seed=seed, warm_up=_WARM_UP_IMAGES)
     return sum(map(len, [*split.warm_up, *split.held_out])), sum(map(len, split.streamed))
 
 
@@ -105,15 +107,15 @@ def _draw(data_sets: Sequence[DataSet]) -> Figure:
 def _draw_strip(axes: Axes, data: DataSet) -> None:
     classes = list(dict.fromkeys(sorted(data.names)))
     shown = [
-        classes[place]
-        for place in np.linspace(0, len(classes) - 1, min(_CLASSES, len(classes))).astype(int)
+        classes[index]
+        for index in np.linspace(0, len(classes) - 1, min(_SHOWN_CLASSES, len(classes))).astype(int)
     ]
     labels = np.array(data.names, object)
-    columns = [data.images[np.flatnonzero(labels == name)[:_SAMPLES]] for name in shown]
+    columns = [data.images[np.flatnonzero(labels == name)[:_SHOWN_IMAGES]] for name in shown]
     axes.imshow(mosaic(columns), cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     width = data.images.shape[2] + _GAP
     axes.set_xticks(
-        [place * width + (width - _GAP) / 2 for place in range(len(shown))], shown, fontsize=8
+        [index * width + (width - _GAP) / 2 for index in range(len(shown))], shown, fontsize=8
     )
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.set(yticks=[])
@@ -124,8 +126,9 @@ def _draw_strip(axes: Axes, data: DataSet) -> None:
 
 
 def mosaic(columns: Sequence[Images]) -> Images:
-    """Return one picture of images, a column per class and white between them; a missing image stays white."""
-    height, width = columns[0].shape[1] + _GAP, columns[0].shape[2] + _GAP
+    """Return one picture of images, a column per class, with white gaps."""
+    height = columns[0].shape[1] + _GAP
+    width = columns[0].shape[2] + _GAP
     shape = (
         height * max(map(len, columns)) - _GAP,
         width * len(columns) - _GAP,
@@ -134,6 +137,7 @@ def mosaic(columns: Sequence[Images]) -> Images:
     picture = np.full(shape, 255, np.uint8)
     for column, images in enumerate(columns):
         for row, image in enumerate(images):
-            top, left = row * height, column * width
+            top = row * height
+            left = column * width
             picture[top : top + height - _GAP, left : left + width - _GAP] = image
     return picture

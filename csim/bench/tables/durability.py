@@ -20,8 +20,8 @@ from pathlib import Path
 from csim.bench.durability.crowd import answer_at_once, race_training
 from csim.bench.durability.killing import SETTINGS, kill
 from csim.bench.durability.pace import memory, race
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.table import Row, Table
 from csim.settings import Settings
 
 PACE_BAR = 0.6

@@ -1,12 +1,13 @@
-"""The paper's picture of its embedding: images of all classes laid flat, as pixels and as vectors.
+"""The paper's picture of its embedding: t-SNE projections of all classes, as pixels and as vectors.
 
-    csim bench embedding             # Fashion-MNIST, 100 images a class: about three minutes on one core
+    csim bench embedding             # Fashion-MNIST, 100 images a class: about three minutes
     csim bench embedding --quick     # 40 images a class
 
-Three of ten classes are known (r = 0.3, seed 0: Coat, Pullover and Shirt), and networks and metric learners have
-learned from them alone. Expect 5 neighbours to name 56 % of the known images in pixels and 68 to 70 % in the vectors,
-but 83 % of the new ones in pixels and 66 to 77 % in the vectors: what was not learned lies less apart than before. The
-learners change pixels less: 58 to 65 % of the known images, 82 to 84 % of the new ones.
+Three of ten classes are known (r = 0.3, seed 0: Coat, Pullover and Shirt). Networks and metric
+learners have learned from them alone. Expect 5 neighbours to name 56 % of the known images
+correctly in pixels and 68 to 70 % in the vectors, but 83 % of the new images in pixels and 66 to
+77 % in the vectors: new classes become less separate. The learners change less: 58 to 65 % of the
+known images, 82 to 84 % of the new ones.
 """
 
 from __future__ import annotations
@@ -19,36 +20,37 @@ import numpy as np
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from csim.bench.tables.cases import Done
-from csim.bench.tables.kept import Content
-from csim.bench.tables.projections import MOST, Projection, project_all
-from csim.bench.tables.sheet import INK, Sheet, drawing
-from csim.bench.tables.spaces import EVERY_SPACE, TITLES
-from csim.bench.tables.table import Row, Table
+from csim.bench.json_lines import Content
+from csim.bench.layout.rows import Done
+from csim.bench.layout.sheet import INK, Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.projections import MOST_IMAGES, Projection, project_all
+from csim.bench.vectors.spaces import EVERY_SPACE, TITLES
 from csim.report.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 
-PER_CLASS, QUICK_PER_CLASS = 100, 40
-_INDIGO, _WINE = "#332288", "#882255"  # Tol's, beside those of Okabe and Ito
+PER_CLASS = 100
+QUICK_PER_CLASS = 40
+_INDIGO = "#332288"  # this and the next are Tol's; the others are of Okabe and Ito
+_WINE = "#882255"
 _COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY, _INDIGO, _WINE)
-_MARKERS = (
-    "o^sDvPX*<>p"  # 11 of them and 10 colours: the first 110 classes have a pair of their own
-)
+_MARKERS = "o^sDvPX*<>p"  # 11 markers and 10 colours: 110 classes have different ones
 _HEADINGS = ("known (filled)", "new (hollow)")
-_COLUMNS = 4  # panels in a line
-_LONGEST_LEGEND = 20  # lines in a column
+_COLUMNS = 4  # panels in a row
+_LEGEND_LINES = 20  # in a column, at most
 
 NOTES = (
-    "5-NN: images whose 5 nearest others in the sample vote for their own class, in the space itself; flat 5-NN: the "
-    "same in the picture",
-    "silhouette: near 1 if an image lies far nearer to its own class than to the next one, negative if nearer to "
-    "another; mean over the images, in the space itself",
-    "picture: t-SNE, perplexity 30, in every panel from the same seed; near means alike, far means little; classes "
-    "known at the start filled, new ones hollow; points in runs/embedding-….json",
+    "5-NN: images whose 5 nearest others in the sample vote for their class, in the space itself; "
+    "flat 5-NN: the same in the projection",
+    "silhouette: near 1 if an image is much nearer to its class than to the next one, negative if "
+    "it is nearer to another; mean over the images, in the space itself",
+    "picture: t-SNE, perplexity 30, the same seed in every panel; near points are alike, large "
+    "distances mean little; known classes are filled, new ones hollow; points in "
+    "runs/embedding.jsonl",
 )
 
 
 def projections(data: Sequence[str], *, seed: int = 0, is_quick: bool = False) -> list[Projection]:
-    """Return what the picture shows, a row per data set."""
+    """Return the projections of the picture, a row per data set."""
     per_class = QUICK_PER_CLASS if is_quick else PER_CLASS
     return [Projection(name, seed, per_class) for name in dict.fromkeys(data)]
 
@@ -68,16 +70,17 @@ def make(
     rows
         What to show; all of one seed and size.
     out
-        The folder of results; what has its points in it is not made again.
+        The folder of results; csim does not repeat projections that are in it.
     data_dir
         The folder of data sets; `CSIM_DATA` if not given.
     jobs
-        Rows at a time. Raising it to the number of cores is faster in proportion.
+        Rows at a time. Higher is faster, up to the number of cores.
     on_done
         Called with the parts done and in all, for progress.
     """
     contents = project_all(rows, out, data_dir=data_dir, jobs=jobs, on_done=on_done)
-    seed, is_quick = rows[0].seed, rows[0].per_class == QUICK_PER_CLASS
+    seed = rows[0].seed
+    is_quick = rows[0].per_class == QUICK_PER_CLASS
     options = (
         [f"--dataset {row.data}" for row in rows]
         + [f"--seed {seed}"] * bool(seed)
@@ -98,12 +101,12 @@ def _sample_notes(contents: Sequence[Content], is_quick: bool) -> list[str]:
     known = "; ".join(
         f"{content['data']}: {', '.join(content['sample']['known'])}" for content in contents
     )
-    quick = ", a quick look" if is_quick else ""
+    quick = " (quick)" if is_quick else ""
     return [
-        f"known, r = 0.3: {known}; 1,000 labelled images of each, or half of a small class, of which a tenth is held "
-        "out and networks and metric learners learn from the rest",
-        f"images: {contents[0]['per_class']} of every class{quick}, in all {MOST:,} at most, the same for every space; "
-        "from the stream: nothing has learned from them",
+        f"known, r = 0.3: {known}; 1,000 labelled images of each, or half of a small class; a "
+        "tenth is held out, and networks and metric learners learn from the rest",
+        f"images: {contents[0]['per_class']} of every class{quick}, {MOST_IMAGES:,} at most in "
+        "all, the same in every space; they are from the stream, and nothing has learned from them",
     ]
 
 
@@ -112,7 +115,7 @@ def _row(content: Content, space: str) -> Row:
 
 
 def _draw(contents: Sequence[Content]) -> Figure:
-    """Draw a row of panels per data set, its classes beside it."""
+    """Draw a row of panels per data set, with a legend of its classes."""
     with drawing():
         lines = -(-len(EVERY_SPACE) // _COLUMNS)
         figure = Figure(figsize=(13.5, 3.4 * lines * len(contents)), layout="constrained")
@@ -124,17 +127,19 @@ def _draw(contents: Sequence[Content]) -> Figure:
 
 
 def _draw_row(row: SubFigure, content: Content) -> None:
-    names, known = np.array(content["sample"]["names"], object), set(content["sample"]["known"])
+    names = np.array(content["sample"]["names"], object)
+    known = set(content["sample"]["known"])
     classes = sorted(set(names), key=lambda name: (name not in known, name))
     panels = row.subplots(-(-len(EVERY_SPACE) // _COLUMNS), _COLUMNS).ravel()
     for axes in panels[len(EVERY_SPACE) :]:
         axes.remove()
     for axes, space in zip(panels, EVERY_SPACE, strict=False):
         panel = content["panels"][space]
-        points, figures = np.array(panel["points"]), panel["figures"]  # (n, 2)
-        for place, name in enumerate(classes):
-            look = _look(place, is_known=name in known)
-            axes.plot(*points[names == name].T, markersize=4.2, alpha=0.85, **look)
+        points = np.array(panel["points"])  # (n, 2)
+        figures = panel["figures"]
+        for index, name in enumerate(classes):
+            style = _style(index, is_known=name in known)
+            axes.plot(*points[names == name].T, markersize=4.2, alpha=0.85, **style)
         axes.set(title=TITLES[space], xticks=[], yticks=[])
         axes.set_xlabel(
             f"5-NN: known {figures['5-NN known %']:.0f} %, new {figures['5-NN new %']:.0f} %"
@@ -145,12 +150,12 @@ def _draw_row(row: SubFigure, content: Content) -> None:
     _draw_legend(row, classes, len(known))
 
 
-def _look(place: int, *, is_known: bool) -> dict[str, Any]:
+def _style(index: int, *, is_known: bool) -> dict[str, Any]:
     """Return a class's colour and marker: filled if it is known, hollow if it is new."""
-    colour = _COLOURS[place % len(_COLOURS)]
+    colour = _COLOURS[index % len(_COLOURS)]
     return {
         "color": colour,
-        "marker": _MARKERS[place % len(_MARKERS)],
+        "marker": _MARKERS[index % len(_MARKERS)],
         "linestyle": "none",
         "markerfacecolor": colour if is_known else "none",
         "markeredgewidth": 0.0 if is_known else 0.8,
@@ -158,20 +163,21 @@ def _look(place: int, *, is_known: bool) -> dict[str, Any]:
 
 
 def _draw_legend(row: SubFigure, classes: Sequence[str], known: int) -> None:
-    """Name the known classes, which come first, and then the new ones, each under a heading."""
+    """Draw a legend: the known classes, which come first, then the new ones, with headings."""
     handles = [
-        Line2D([], [], markersize=6, **_look(p, is_known=p < known)) for p in range(len(classes))
+        Line2D([], [], markersize=6, **_style(index, is_known=index < known))
+        for index in range(len(classes))
     ]
     heading = Line2D([], [], linestyle="none")
     words = [_HEADINGS[0], *classes[:known], _HEADINGS[1], *classes[known:]]
     legend = row.legend(
         [heading, *handles[:known], heading, *handles[known:]],
-        [str(place) for place in range(len(words))],
+        [str(index) for index in range(len(words))],
         loc="outside right center",
-        ncols=-(-len(words) // _LONGEST_LEGEND),
+        ncols=-(-len(words) // _LEGEND_LINES),
         handletextpad=0.2,
     )
-    for place, (text, word) in enumerate(zip(legend.get_texts(), words, strict=True)):
-        text.set_text(word)  # set late: a label that starts with "_" would be left out
+    for index, (text, word) in enumerate(zip(legend.get_texts(), words, strict=True)):
+        text.set_text(word)  # set here, because matplotlib drops labels that start with "_"
         text.set_parse_math(False)  # a class may be called "$5"
-        text.set_fontweight("bold" if place in (0, known + 1) else "normal")
+        text.set_fontweight("bold" if index in (0, known + 1) else "normal")

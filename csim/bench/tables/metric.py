@@ -1,11 +1,12 @@
-"""The paper's table of metric learners: all classes known, images named by their neighbours in a learned space.
+"""The paper's table of metric learners: classification by neighbours, with all classes known.
 
-    csim bench metric                      # S2 on four data sets, seed 0: a quarter of an hour on two cores
+    csim bench metric                      # S2 on four data sets, seed 0: 15 minutes on two cores
     csim bench metric --split S1 --dataset mnist
-    csim bench metric --quick              # every 10th image, learners stop early: a look in a few minutes
+    csim bench metric --quick              # every 10th image, learners stop early: a few minutes
 
-Neighbours in pixels and in principal components are the floor. Our networks are scored with their own layer, best class
-and no rejection, as in the paper, and by neighbours in their vectors, as all others are.
+Neighbours in pixels and in principal components are the lower bound. csim's networks are scored by
+their own layer, best class without rejection, as in the paper, and by neighbours in their vectors,
+as all others are.
 """
 
 from __future__ import annotations
@@ -19,46 +20,48 @@ from matplotlib.figure import Figure
 
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.tables.kept import Content
-from csim.bench.tables.panels import draw_reported, legend_below, make_grid
-from csim.bench.tables.plan import DATA, ordinal
-from csim.bench.tables.reported import metric_of, printed
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.table import Row, Table
-from csim.bench.tables.trials import METHODS, NETWORKS, SPLITS, Trial
+from csim.bench.json_lines import Content
+from csim.bench.layout.panels import draw_reported, legend_below, make_grid
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Row, Table
+from csim.bench.plans.plan import DATA, ordinal
+from csim.bench.plans.reported import metric_of, printed
+from csim.bench.vectors.trials import METHODS, NETWORKS, SPLITS, Trial
 from csim.errors import InputError
 from csim.report.charts import BLUE, VERMILLION
 
 _QUICK_THIN = 10
-_OWN, _KNN = "its own layer", "neighbours"
-_LOOKS: dict[str, dict[str, Any]] = {
+_OWN = "its own layer"
+_KNN = "neighbours"
+_STYLES: dict[str, dict[str, Any]] = {
     _KNN: {"color": BLUE, "marker": "o", "markerfacecolor": "white", "zorder": 3},
     _OWN: {"color": VERMILLION, "marker": "s", "zorder": 3},
 }
 NOTES = (
-    "S1: images 4:2:4 to learn from, to validate with, to be scored on; S2: 1:1:8; shuffled by the seed",
-    "by neighbours: k of 1, 3, 5, 7, 15 and 30 chosen on the validation images; by its own layer: the best class of "
-    "the one-vs-rest layer, none rejected",
+    "S1: images 4:2:4 for training, validation and test; S2: 1:1:8; shuffled by the seed",
+    "by neighbours: k of 1, 3, 5, 7, 15 and 30, chosen on the validation images; by its own "
+    "layer: the best class of the one-vs-rest layer, without rejection",
     "pixels, pca: neighbours without learning; pca: 164 components at most",
-    "ratio: accuracy / the best here, same data set, split and seed",
-    "learning s: seconds on the clock, two at a time on two cores; settings, commit and machine: the files in runs/",
-    "reported: the paper's own figures, ten shuffles; its EMNIST is the Balanced split: the same classes as emnist-47, "
-    "other images; its CSIM is scored by its own layer",
+    "ratio: accuracy / the best in this table, same data set, split and seed",
+    "learning s: wall-clock seconds, two trials at a time on two cores; settings, commit and "
+    "machine are in runs/metric.jsonl",
+    "reported: the paper's figures, ten shuffles; its EMNIST is the Balanced split: the same "
+    "classes as emnist-47, other images; its CSIM is scored by its own layer",
 )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the table covers.
+    """Describe what the table covers.
 
     Parameters
     ----------
     data, methods, splits
         By name.
     seeds
-        More of them make the means surer.
+        More seeds make the means more certain.
     is_quick
-        A look in minutes: every 10th image, learners stop early.
+        Take minutes: every 10th image, learners stop early.
     """
 
     data: tuple[str, ...] = DATA
@@ -79,19 +82,19 @@ class Plan:
                 )
 
     def quick(self) -> Plan:
-        """Return the same as a quick look."""
+        """Return a plan of the same data that takes minutes."""
         return replace(self, seeds=self.seeds[:1], is_quick=True)
 
     @property
     def suffix(self) -> str:
-        """What tells its files from those of the usual table."""
+        """Return what distinguishes its files from those of the usual table."""
         words = list(self.data) if len(self.data) == 1 else []
         words += self.splits if self.splits != ("S2",) else ()
         return "".join(f"-{word}" for word in [*words, *["quick"] * self.is_quick])
 
     @property
     def options(self) -> str:
-        """The options that make the same again."""
+        """Return the options of the command that makes the same again."""
         words = ["--quick"] * self.is_quick
         words += [f"--split {name}" for name in self.splits if self.splits != ("S2",)]
         words += [f"--dataset {name}" for name in self.data if self.data != DATA]
@@ -100,9 +103,9 @@ class Plan:
 
     @property
     def note(self) -> str:
-        """What was thinned, for the table."""
+        """Return the table's note about its images."""
         images = (
-            f"every {ordinal(_QUICK_THIN)} image, learners stop early (a quick look)"
+            f"every {ordinal(_QUICK_THIN)} image, learners stop early (quick)"
             if self.is_quick
             else "all images"
         )
@@ -110,7 +113,7 @@ class Plan:
 
 
 def trials(plan: Plan) -> list[Trial]:
-    """Return what the table needs."""
+    """Return the trials that the table needs."""
     every = _QUICK_THIN if plan.is_quick else 1
     return [
         Trial(method, data, split, seed, every, plan.is_quick)
@@ -145,12 +148,13 @@ def make(contents: Sequence[Content], plan: Plan) -> Sheet:
 
 def _rows(content: Content) -> list[Row]:
     """Return a row for each way in which a trial was scored."""
-    method, figures = content["method"], content["figures"]
-    there = metric_of(content["data"], content["split"], method)
+    method = content["method"]
+    figures = content["figures"]
+    reported = metric_of(content["data"], content["split"], method)
     rows: list[Row] = []
     for by, accuracy in ((_OWN, figures.get("accuracy_own_layer")), (_KNN, figures["accuracy"])):
         if accuracy is not None:
-            is_theirs = there and by == (_OWN if method in NETWORKS else _KNN)
+            is_reported = reported and by == (_OWN if method in NETWORKS else _KNN)
             rows.append(
                 {
                     "split": content["split"],
@@ -164,24 +168,24 @@ def _rows(content: Content) -> list[Row]:
                     "size": float(figures["size"]),
                     "steps": float(figures["steps"]) if method in LEARNERS else None,
                     "learning s": figures["seconds_learning"],
-                    "reported accuracy %": printed(*there) if there and is_theirs else "",
+                    "reported accuracy %": printed(*reported) if reported and is_reported else "",
                 }
             )
     return rows
 
 
 def _draw(rows: Sequence[Row], plan: Plan) -> Figure:
-    """Draw accuracy, a panel per data set and split with a line per method; what the paper prints as a star."""
+    """Draw accuracy, a panel per data set and split, a row per method; the paper's as a star."""
     with drawing():
         size = (2.6, 0.24 * len(plan.methods) + 0.9)
         figure, grid = make_grid(len(plan.splits), len(plan.data), size=size, sharey=True)
         for panels, split in zip(grid, plan.splits, strict=True):
             for axes, data in zip(panels, plan.data, strict=True):
-                own = [row for row in rows if (row["split"], row["data set"]) == (split, data)]
-                for place, method in enumerate(plan.methods):
-                    _draw_method(axes, [row for row in own if row["method"] == method], place)
-                    if there := metric_of(data, split, method):
-                        draw_reported(axes, there[0], place, data)
+                shown = [row for row in rows if (row["split"], row["data set"]) == (split, data)]
+                for index, method in enumerate(plan.methods):
+                    _draw_method(axes, [row for row in shown if row["method"] == method], index)
+                    if reported := metric_of(data, split, method):
+                        draw_reported(axes, reported[0], index, data)
                 axes.set(title=f"{data}, {split}", xlabel="accuracy, %")
             panels[0].set_yticks(range(len(plan.methods)), plan.methods)
             panels[0].set_ylim(len(plan.methods) - 0.5, -0.5)  # the first method on top
@@ -189,7 +193,8 @@ def _draw(rows: Sequence[Row], plan: Plan) -> Figure:
         return figure
 
 
-def _draw_method(axes: Axes, rows: Sequence[Row], place: float) -> None:
-    for by, look in _LOOKS.items():
-        own = [float(row["accuracy %"] or 0) for row in rows if row["by"] == by]
-        axes.plot(own, [place] * len(own), linestyle="none", label=f"by {by}", **look)
+def _draw_method(axes: Axes, rows: Sequence[Row], height: float) -> None:
+    for by, style in _STYLES.items():
+        accuracies = [float(row["accuracy %"] or 0) for row in rows if row["by"] == by]
+        heights = [height] * len(accuracies)
+        axes.plot(accuracies, heights, linestyle="none", label=f"by {by}", **style)

@@ -1,12 +1,12 @@
 """The paper's novelty table: new classes taken for old ones (M_new) and old ones for new (F_new).
 
-    csim bench novelty               # the runs of `csim bench stream`: some hours on two cores, then seconds
-    csim bench novelty --quick       # a look in a few minutes
+    csim bench novelty               # the runs of `csim bench stream`: some hours, then seconds
+    csim bench novelty --quick       # a few minutes
 
-Same cases as the stream table, seeds 0-2, so whichever is made first runs them for both. Beside the paper's two figures
-stand those that are the same for every method: `m_new` depends on when a class is learned, "novel for ever" and "first
-500" do not. Expect `least-sure` and `random` to miss every novel image at arrival, for they reject none: what they make
-good later, they were told.
+The cases are those of the stream table, seeds 0-2, so the first of the two tables runs them for
+both. `m_new` depends on when a method learns a class. The columns "for ever" and "first 500" do
+not, so they compare methods on the same images. Expect `least-sure` and `random` to miss every
+novel image at arrival, because they reject none. They correct later only what a person labelled.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
+from csim.bench.layout.sheet import STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import METHODS
+from csim.bench.plans.plan import DATA, Plan
+from csim.bench.plans.reported import printed
 from csim.bench.results import Result
-from csim.bench.tables.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
-from csim.bench.tables.plan import DATA, Plan
-from csim.bench.tables.reported import printed
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
-from csim.bench.tables.table import Row, Table
 
 _COLUMNS = {
     "M_new %": "m_new",
@@ -40,18 +40,22 @@ _COLUMNS = {
     "named %": "accuracy",
 }
 NOTES = (
-    "M_new: novel images finally given an existing class / novel images; F_new: existing images finally given a novel "
-    "class / existing images; novel: not among the classes that the model could output when the image arrived",
-    "at arrival: by the label given at once; for ever: every class that was not in the warm-up is novel to the end",
-    "first 500 missed: of the first 500 images of each new class, those finally given another class",
+    "M_new: novel images that finally got an existing class / novel images; F_new: existing "
+    "images that finally got a novel class / existing images; novel: of a class that the model "
+    "could not output when the image arrived",
+    "at arrival: by the first label; for ever: every class that was not in the warm-up stays novel",
+    "first 500 missed: of the first 500 images of each new class, those that finally got another "
+    "class",
     "rejected: share of known and of novel images that no class accepted at arrival",
-    "images to detection, to learned: images of a new class up to the first question about it, and to the first model "
-    "that outputs it; medians over the classes for which that happened",
-    "purity: grouped images that have the class of the one shown",
-    "NAME-vectors: the method on the vectors of our network, trained on the warm-up and frozen, instead of pixels",
-    "declared, named: accuracy if a novel image is right once it is called new, and if only its own class is right",
-    "reported: the paper's own figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the same classes as "
-    "emnist-47, other images",
+    "images to detection, to learned: images of a new class up to the first question about it, "
+    "and up to the first model that outputs it; medians over the classes for which that happened",
+    "purity: images in groups that have the class of their representative",
+    "NAME-vectors: the baseline on the vectors of csim's network, trained on the warm-up and "
+    "frozen, instead of pixels",
+    "declared, named: accuracy if a novel image counts as right once it is called new, and if "
+    "only its class counts",
+    "reported: the paper's figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the "
+    "same classes as emnist-47, other images",
 )
 
 
@@ -74,37 +78,39 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
 
 
 def _row(result: Result, plan: Plan) -> Row:
-    there = plan.reported(result.data, result.method)
+    reported = plan.reported(result.data, result.method)
     return {
         "data set": result.data,
         "method": result.method,
         "seed": result.seed,
         **{column: result.figures[name] for column, name in _COLUMNS.items()},
-        "reported M_new %": printed(there.m_new, there.m_new_spread) if there else "",
-        "reported F_new %": printed(there.f_new, there.f_new_spread) if there else "",
+        "reported M_new %": printed(reported.m_new, reported.m_new_spread) if reported else "",
+        "reported F_new %": printed(reported.f_new, reported.f_new_spread) if reported else "",
     }
 
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
-    """Draw M_new, the methods of a data set side by side: the mean with its spread, and each seed as a dot."""
-    data_sets, methods = plan.data or DATA, plan.methods or METHODS
-    step = 0.7 / len(methods)  # the rest of a data set's width keeps it from the next
+    """Draw M_new by data set and method: the mean with its deviation, and each seed as a dot."""
+    data_sets = plan.data or DATA
+    methods = plan.methods or METHODS
+    step = 0.7 / len(methods)  # the rest of a data set's width is a gap
     with drawing():
         figure, ((axes,),) = make_grid(
             1, 1, size=(max(1.6, 0.28 * len(methods)) * len(data_sets) + 0.8, 3.0)
         )
         for left, data in enumerate(data_sets):
-            for place, method in enumerate(methods):
-                x = left + (place - (len(methods) - 1) / 2) * step
-                own = [r.figures["m_new"] for r in results if (r.method, r.data) == (method, data)]
-                look = {**STYLES[method], "linestyle": "none"}
-                draw_means(axes, [[x]], [own], label=method, **look)
-                if len(own) > 1:
-                    axes.plot(
-                        [x + step / 4] * len(own), own, ".", color=look["color"], markersize=3
-                    )
-                if there := plan.reported(data, method):
-                    draw_reported(axes, x, there.m_new, data)
+            for index, method in enumerate(methods):
+                x = left + (index - (len(methods) - 1) / 2) * step
+                values = [
+                    r.figures["m_new"] for r in results if (r.method, r.data) == (method, data)
+                ]
+                style = {**STYLES[method], "linestyle": "none"}
+                draw_means(axes, [[x]], [values], label=method, **style)
+                if len(values) > 1:
+                    beside = [x + step / 4] * len(values)
+                    axes.plot(beside, values, ".", color=style["color"], markersize=3)
+                if reported := plan.reported(data, method):
+                    draw_reported(axes, x, reported.m_new, data)
         axes.set(ylim=PERCENT, ylabel="M_new, % of novel images", xlim=(-0.5, len(data_sets) - 0.5))
         axes.set_xticks(range(len(data_sets)), data_sets)
         axes.grid(visible=False, axis="x")

@@ -1,10 +1,11 @@
 """The paper's figure of accuracy over the stream, with the moments at which new classes appear.
 
-    csim bench over-stream           # the runs of the stream table with its first seed: an hour or so on two cores
-    csim bench over-stream --quick   # a look in a few minutes
+    csim bench over-stream           # the stream table's runs of its first seed: about an hour
+    csim bench over-stream --quick   # a few minutes
 
-One seed, 0 by default: a mean over streams would hide the moments, which differ. Expect each method to fall when a
-class appears and to rise again once it is learned, the sooner the fewer images it needs for that.
+One seed, 0 by default: classes appear at other moments in other streams, and a mean would hide
+them. Expect each method to fall when a class appears and to rise again once it has learned the
+class.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import PERCENT, legend_below, make_grid
+from csim.bench.layout.sheet import INK, STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import METHODS
+from csim.bench.plans.lookup import results_of
+from csim.bench.plans.plan import DATA, Plan, ordinal
 from csim.bench.results import Result
-from csim.bench.tables.lookup import results_of
-from csim.bench.tables.panels import PERCENT, legend_below, make_grid
-from csim.bench.tables.plan import DATA, Plan, ordinal
-from csim.bench.tables.sheet import INK, STYLES, Sheet, drawing
-from csim.bench.tables.table import Row, Table
 
 NOTES = (
-    "accuracy: final label right, over a window of a fortieth of the stream that moves along it",
-    "quarter: the mean of the windows whose middle lies in that quarter of the stream",
+    "accuracy: images with the right final label, in a moving window of a fortieth of the stream",
+    "quarter: the mean of the windows whose middle is in that quarter of the stream",
     "new classes: how many appear in each quarter",
 )
 
@@ -43,27 +44,29 @@ def cases(plan: Plan) -> list[Case]:
 def make(results: Sequence[Result], plan: Plan) -> Sheet:
     """Return the table and the figure."""
     one = replace(plan, seeds=plan.seeds[:1])
-    own = results_of(results, cases(plan))
+    needed = results_of(results, cases(plan))
     table = Table(
         name=f"over-stream{plan.suffix}",
         title="Accuracy over the stream",
         notes=[one.note, *NOTES],
         keys=["data set", "method"],
-        rows=[_row(result) for result in own],
+        rows=[_row(result) for result in needed],
         command=f"csim bench over-stream {one.options}",
     )
-    return Sheet(table, _draw(own, plan))
+    return Sheet(table, _draw(needed, plan))
 
 
 def quarters(curve: dict[str, Any], images: int) -> list[float]:
-    """Return the mean accuracy in each quarter of a stream, from the curve of a result file.
+    """Return the mean accuracy in each quarter of a stream of `images` images, from a run's curve.
 
-    >>> quarters({"window": 2, "positions": [2, 4, 6, 8], "final": [50.0, 60.0, 70.0, 80.0]}, images=8)
+    >>> curve = {"window": 2, "positions": [2, 4, 6, 8], "final": [50.0, 60.0, 70.0, 80.0]}
+    >>> quarters(curve, images=8)
     [50.0, 60.0, 70.0, 80.0]
     """
     middles = np.array(curve["positions"]) - curve["window"] / 2
-    place = np.minimum(4 * middles / images, 3).astype(int)
-    return [float(np.array(curve["final"])[place == quarter].mean()) for quarter in range(4)]
+    quarter_of = np.minimum(4 * middles / images, 3).astype(int)
+    accuracies = np.array(curve["final"])
+    return [float(accuracies[quarter_of == quarter].mean()) for quarter in range(4)]
 
 
 def _row(result: Result) -> Row:
@@ -74,15 +77,19 @@ def _row(result: Result) -> Row:
         "data set": result.data,
         "method": result.method,
         "seed": result.seed,
-        **{f"{ordinal(place)} quarter %": value for place, value in enumerate(accuracies, start=1)},
+        **{
+            f"{ordinal(number)} quarter %": value
+            for number, value in enumerate(accuracies, start=1)
+        },
         "whole %": result.figures["accuracy"],
         "new classes": ", ".join(str(starts.count(quarter)) for quarter in range(4)),
     }
 
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
-    """Draw a panel per data set with a line per method, and an upright where a new class appears."""
-    data_sets, methods = plan.data or DATA, plan.methods or METHODS
+    """Draw a panel per data set, a curve per method, and a line where a new class appears."""
+    data_sets = plan.data or DATA
+    methods = plan.methods or METHODS
     columns = min(2, len(data_sets))
     with drawing():
         figure, grid = make_grid(
@@ -92,10 +99,10 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
         for axes in panels[len(data_sets) :]:
             axes.remove()
         for axes, data in zip(panels, data_sets, strict=False):
-            own = {result.method: result for result in results if result.data == data}
-            _draw_starts(axes, next(iter(own.values())))
-            for place, method in enumerate(methods):
-                _draw_curve(axes, own[method], place / len(methods))
+            of_method = {result.method: result for result in results if result.data == data}
+            _draw_starts(axes, next(iter(of_method.values())))
+            for index, method in enumerate(methods):
+                _draw_curve(axes, of_method[method], index / len(methods))
             axes.set(title=data, xlabel="images of the stream", ylim=PERCENT)
         for row in grid:
             row[0].set_ylabel("accuracy, %")
@@ -104,24 +111,24 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
 
 
 def _draw_curve(axes: Axes, result: Result, shift: float) -> None:
-    """Draw a curve with a marker in every tenth of it, shifted so that those of two methods do not meet."""
+    """Draw a curve with markers, shifted so that those of two methods do not overlap."""
     curve = result.content["curve"]
     every = max(1, len(curve["positions"]) // 10)
-    look = {
+    style = {
         "linewidth": 1.3,
         "markersize": 4,
         "markevery": (int(shift * every), every),
         "label": result.method,
     }
-    axes.plot(curve["positions"], curve["final"], **{**STYLES[result.method], **look})
+    axes.plot(curve["positions"], curve["final"], **{**STYLES[result.method], **style})
 
 
 def _draw_starts(axes: Axes, result: Result) -> None:
     images = result.content["stream"]["images"]
-    for place, new in enumerate(result.content["classes"]):
-        label = "a new class appears" if not place else None
+    for index, new in enumerate(result.content["classes"]):
+        label = "a new class appears" if not index else None
         axes.axvline(new["appeared"], color=INK, linewidth=0.6, alpha=0.45, label=label, zorder=1)
     axes.set_xlim(0, images)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axes.grid(visible=False, axis="x")  # only new classes stand upright
+    axes.grid(visible=False, axis="x")  # vertical lines are new classes alone

@@ -1,10 +1,11 @@
-"""What the fast triplet loss, the joint loss and the engine cost, each beside what it must be compared with.
+"""What the fast triplet loss, the joint loss and the engine cost, each compared with a baseline.
 
     csim bench speed                 # 1 minute on one core, seed 0
 
-The two sides of a ratio take turns, so that other work on the machine falls on both. Expect the loss to be 35 times as
-fast as the written-out cube (bar 20), training to take 1.1 to 1.25 times as long as with cross-entropy alone (bar 1.5),
-and `observe` to reach 85 to 90 % of the bare network's images per second (bar 70).
+The two sides of a ratio take turns, so that other work on the machine affects both. Expect the
+loss to be 35 times as fast as all n³ triplets (bar 20), training to take 1.1 to 1.25 times as long
+as with cross-entropy alone (bar 1.5), and `observe` to reach 85 to 90 % of the network's images
+per second (bar 70).
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from csim.bench.datasets import DataSet
-from csim.bench.tables.cases import Done, measure_all
-from csim.bench.tables.networks import KNOWN, PER_CLASS, learn
-from csim.bench.tables.samples import examples
-from csim.bench.tables.table import Row, Table
+from csim.bench.layout.rows import Done, measure_all
+from csim.bench.layout.table import Row, Table
+from csim.bench.vectors.networks import KNOWN, PER_CLASS, learn
+from csim.bench.vectors.samples import examples
 from csim.build import make_body
 from csim.classifier import StreamClassifier
 from csim.embed.encoder import to_inputs
@@ -31,15 +32,17 @@ from csim.embed.mining import AllPositive
 from csim.embed.network import OpenWorldNetwork
 from csim.settings import Settings
 
-LOSS_BAR, TRAINING_BAR, OBSERVE_BAR = 20.0, 1.5, 0.7
+LOSS_BAR = 20.0
+TRAINING_BAR = 1.5
+OBSERVE_BAR = 0.7
 BATCH = 256
 
 Step = Callable[[], object]
-Seconds = tuple[float, float]  # of ours and of what it is compared with
+Seconds = tuple[float, float]  # of csim, and of what it is compared with
 
 
 def make(data: DataSet, *, settings: Settings, on_done: Done | None = None) -> Table:
-    """Return the table; training is measured with `settings`, `observe` with the default ones."""
+    """Return the table; training uses `settings`, `observe` the default ones."""
     cases: list[Callable[[], Row]] = [
         lambda: _row("triplet loss", "n³ cube", race_losses(), f"speed ≥ {LOSS_BAR:g}"),
         lambda: _row(
@@ -52,13 +55,15 @@ def make(data: DataSet, *, settings: Settings, on_done: Done | None = None) -> T
     ]
     return Table(
         name="speed",
-        title="What it costs",
+        title="Speed of the loss, of training and of the engine",
         notes=[
             "seconds: the two sides take turns; the best round of the loss, medians of the others",
-            "speed, time: how many times those of what it is compared with",
+            "speed, time: as multiples of what it is compared with",
             f"triplet loss: forward and backward, batch {BATCH}, all triplets of positive loss",
-            f"training: {data.name}, {KNOWN} known classes, {settings.epochs} epochs, seed {settings.seed}",
-            f"observe: {BATCH} images, default settings, no question due; network: forward pass on ready tensors",
+            f"training: {data.name}, {KNOWN} known classes, {settings.epochs} epochs, seed "
+            f"{settings.seed}",
+            f"observe: {BATCH} images, default settings, no question due; network: forward pass on "
+            "tensors that are ready",
         ],
         settings=settings,
         keys=["what"],
@@ -67,7 +72,10 @@ def make(data: DataSet, *, settings: Settings, on_done: Done | None = None) -> T
 
 
 def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
-    """Return the seconds of the triplet loss of one batch, forward and backward: ours, and the cube."""
+    """Return the seconds of the triplet loss of one batch: csim's, and the cube of all triplets.
+
+    Higher `size` is slower for both; higher `rounds` is more exact.
+    """
     generator = torch.Generator().manual_seed(0)
     vectors = functional.normalize(
         torch.randn(size, 200, generator=generator), dim=1
@@ -81,15 +89,19 @@ def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
         triplet_loss(log_distances, pairs, 1.0).backward()  # type: ignore[no-untyped-call]
 
     def other() -> None:
-        cube_loss(log_distance_matrix(vectors), columns, 1.0).backward()  # type: ignore[no-untyped-call]
+        loss = cube_loss(log_distance_matrix(vectors), columns, 1.0)
+        loss.backward()  # type: ignore[no-untyped-call]
 
-    return race(ours, other, rounds, of=min)  # so short that one page fault shows in a median
+    return race(ours, other, rounds, of=min)  # so short that a page fault would show in a median
 
 
 def race_training(
     data: DataSet, settings: Settings, *, rounds: int = 3, per_class: int = PER_CLASS
 ) -> Seconds:
-    """Return the seconds of a warm-up's training: with the settings' loss, and with cross-entropy alone."""
+    """Return the seconds of a warm-up's training: with the settings' loss, and cross-entropy alone.
+
+    Higher `per_class` is slower for both; higher `rounds` is more exact.
+    """
     alone = Settings.from_dict(settings.to_dict() | {"beta": 0.0, "class_loss": "even"})
     images, columns = examples(data, sorted(set(data.names))[:KNOWN], per_class, settings.seed)
     return race(
@@ -98,7 +110,10 @@ def race_training(
 
 
 def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLASS) -> Seconds:
-    """Return the seconds that a batch takes: `observe` of the default classifier, and the bare network."""
+    """Return the seconds of a batch: `observe` of the default classifier, and the network alone.
+
+    Higher `per_class` trains longer first; higher `rounds` is more exact.
+    """
     settings = Settings(recent=10**9, ask_every=10**9)  # so large that no question is due
     classes = sorted(set(data.names))[:KNOWN]
     images, columns = examples(data, classes, per_class, settings.seed)
@@ -108,10 +123,8 @@ def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLAS
         data.images[first : first + BATCH]
         for first in range(0, min(len(data.images), rounds * BATCH), BATCH)
     ]
-    arriving, ready = (
-        cycle(batches),
-        cycle([to_inputs(batch, torch.device("cpu")) for batch in batches]),
-    )
+    arriving = cycle(batches)
+    ready = cycle([to_inputs(batch, torch.device("cpu")) for batch in batches])
 
     def forward() -> Tensor:
         with torch.inference_mode():
@@ -123,13 +136,16 @@ def race_observing(data: DataSet, *, rounds: int = 40, per_class: int = PER_CLAS
 def race(
     ours: Step, other: Step, rounds: int, *, of: Callable[[Iterable[float]], float] = median
 ) -> Seconds:
-    """Return the seconds of two steps taken in turns, the median `of` all rounds or another; more rounds steady it."""
+    """Return the seconds of two steps that take turns: the median, or another figure.
+
+    Higher `rounds` is more exact.
+    """
     times = [(_seconds(ours), _seconds(other)) for _ in range(rounds)]
     return of(first for first, _ in times), of(second for _, second in times)
 
 
 def cube_loss(log_distances: Tensor, columns: Tensor, margin: float) -> Tensor:
-    """Return the triplet loss written out: all n³ triplets at once, those of positive loss averaged."""
+    """Return the mean loss of all n³ triplets with positive loss; higher `margin` counts more."""
     is_same = columns[:, None] == columns
     is_pair = is_same & ~torch.eye(len(columns), dtype=torch.bool)
     losses = (

@@ -1,7 +1,7 @@
 """The paper's stream table: accuracy and labels of every method on four data sets.
 
     csim bench stream                # every 5th image, seeds 0-2, r = 0.3: some hours on two cores
-    csim bench stream --quick        # a look in a few minutes
+    csim bench stream --quick        # a few minutes
 
 `least-sure` and `random` get as many questions as `default`.
 """
@@ -13,28 +13,32 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from csim.bench.case import Case
+from csim.bench.layout.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
+from csim.bench.layout.sheet import STYLES, Sheet, drawing
+from csim.bench.layout.table import Row, Table
 from csim.bench.methods import METHODS
+from csim.bench.plans.plan import DATA, Plan
+from csim.bench.plans.reported import printed
 from csim.bench.results import Result
-from csim.bench.tables.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
-from csim.bench.tables.plan import DATA, Plan
-from csim.bench.tables.reported import printed
-from csim.bench.tables.sheet import STYLES, Sheet, drawing
-from csim.bench.tables.table import Row, Table
 
 NOTES = (
-    "accuracy: final label right / images of the stream; at arrival: the label given at once; unasked: the final one "
-    "of images that no person labelled",
-    "declared: a novel image is right, too, once it is called new, which is all that ecsminer, echo-d and senc-mas can "
-    "do; accuracy: only with its own name",
-    "labels %: everything a person told / images of the stream; the warm-up's labels come on top (column warm-up)",
-    "training s: seconds on the clock, two runs at a time; settings, commit and machine of each run: its file in runs/",
-    "ratio: accuracy / that of the best method here, same data set and seed",
-    "default, least-sure and random may ask about 5 % of the images; the others ask as they see fit",
-    "what the first four are told is the image's final label; what the others are told comes too late to change what "
-    "they said, and they learn from it: compare them with the first four in the columns at arrival and unasked, too",
-    "NAME-vectors: the method on the vectors of our network, trained on the warm-up and frozen, instead of pixels",
-    "reported: the paper's own figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the same classes as "
-    "emnist-47, other images",
+    "accuracy: images with the right final label / images of the stream; at arrival: by the first "
+    "label; unasked: by the final label of images that no person labelled",
+    "declared: a novel image counts as right once it is called new, which is all that ecsminer, "
+    "echo-d and senc-mas can do; accuracy: only its class counts",
+    "labels %: labels that the person gave / images of the stream, without those of the warm-up "
+    "(column warm-up)",
+    "training s: wall-clock seconds, two runs at a time; settings, commit and machine of each run "
+    "are in runs/",
+    "ratio: accuracy / that of the best method in this table, same data set and seed",
+    "default, least-sure and random may ask about 5 % of the images; the others have no such limit",
+    "an answer becomes the image's final label with the first four methods; the baselines get it "
+    "too late to change their label, and only learn from it: compare them in the columns at "
+    "arrival and unasked, too",
+    "NAME-vectors: the baseline on the vectors of csim's network, trained on the warm-up and "
+    "frozen, instead of pixels",
+    "reported: the paper's figures, whole streams, r = 0.3; its EMNIST is the Balanced split: the "
+    "same classes as emnist-47, other images",
 )
 
 
@@ -61,7 +65,8 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
 
 
 def _row(result: Result, best: float, plan: Plan) -> Row:
-    figures, there = result.figures, plan.reported(result.data, result.method)
+    figures = result.figures
+    reported = plan.reported(result.data, result.method)
     return {
         "data set": result.data,
         "method": result.method,
@@ -79,28 +84,30 @@ def _row(result: Result, best: float, plan: Plan) -> Row:
             result.content["stream"]["warm_up"] + result.content["stream"]["held_out"]
         ),
         "training s": figures["seconds_training"],
-        "reported accuracy %": printed(there.accuracy, there.accuracy_spread) if there else "",
-        "reported labels %": printed(there.labels, there.labels_spread) if there else "",
+        "reported accuracy %": printed(reported.accuracy, reported.accuracy_spread)
+        if reported
+        else "",
+        "reported labels %": printed(reported.labels, reported.labels_spread) if reported else "",
     }
 
 
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
-    """Draw accuracy against labels, a panel per data set and a point per run; the paper's own point as a star."""
+    """Draw accuracy against labels, a panel per data set, a point per run, the paper's a star."""
     data_sets = plan.data or DATA
     with drawing():
         figure, ((*panels,),) = make_grid(1, len(data_sets), size=(2.3, 2.6), sharey=True)
         for axes, data in zip(panels, data_sets, strict=True):
             for method in plan.methods or METHODS:
-                own = [r.figures for r in results if (r.method, r.data) == (method, data)]
-                look = {**STYLES[method], "linestyle": "none", "zorder": 3}
+                runs = [r.figures for r in results if (r.method, r.data) == (method, data)]
+                style = {**STYLES[method], "linestyle": "none", "zorder": 3}
                 axes.plot(
-                    [f["labels_percent"] for f in own],
-                    [f["accuracy"] for f in own],
+                    [figures["labels_percent"] for figures in runs],
+                    [figures["accuracy"] for figures in runs],
                     label=method,
-                    **look,
+                    **style,
                 )
-            if there := plan.reported(data, "paper"):
-                draw_reported(axes, there.labels, there.accuracy, data)
+            if reported := plan.reported(data, "paper"):
+                draw_reported(axes, reported.labels, reported.accuracy, data)
             axes.set(
                 title=data,
                 xlabel="labels, % of images",

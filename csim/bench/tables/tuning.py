@@ -1,8 +1,9 @@
-"""How the `paper` preset was tuned: what the paper leaves open, a few settings changed.
+"""How the `paper` preset was tuned: settings that the paper leaves open, changed.
 
-    csim bench tuning                # whole streams of Fashion-MNIST, seeds 100-102: about 20 minutes on two cores
+    csim bench tuning                # whole streams of Fashion-MNIST: about 20 minutes on two cores
 
-The seeds are others than those of the published tables. The paper reports 93.1 % accuracy at 34.4 % labels.
+The seeds are 100 to 102, not those of the published tables. The paper reports 93.1 % accuracy at
+34.4 % labels.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from csim.bench.case import Case
+from csim.bench.layout.sheet import Sheet
+from csim.bench.layout.table import Table
+from csim.bench.plans import changed
+from csim.bench.plans.plan import Plan
 from csim.bench.results import Result
-from csim.bench.tables import changed
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import Sheet
-from csim.bench.tables.table import Table
 
 TRIED: tuple[dict[str, Any], ...] = (
     {},
@@ -43,7 +44,7 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
     """Return the table."""
     table = Table(
         name="tuning-quick" if plan.is_quick else "tuning",
-        title="The paper preset, and what else was tried",
+        title="The paper preset, and changes that were tried",
         notes=[plan.note, *changed.NOTES],
         keys=["changed"],
         rows=changed.rows(results),

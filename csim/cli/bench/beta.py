@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from csim.bench.layout.rows import Done
+from csim.bench.layout.table import Table
 from csim.bench.tables import beta as table
-from csim.bench.tables.cases import Done
-from csim.bench.tables.table import Table
 from csim.cli.bench.load_split import load_split
 from csim.cli.bench.options import AsJson, DataDir, Jobs, Out, Seeds
 from csim.cli.bench.output import make_and_show

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from csim.bench.datasets.catalogue import load
+from csim.bench.plans.plan import DATA
 from csim.bench.study import prepare
 from csim.bench.tables import data_sets as table
-from csim.bench.tables.plan import DATA
 from csim.cli.bench.options import AsJson, DataDir, Datasets, Out
 from csim.cli.bench.output import show_sheet
 from csim.cli.bench.progress import DownloadProgress

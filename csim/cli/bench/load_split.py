@@ -6,7 +6,7 @@ from pathlib import Path
 
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.catalogue import load
-from csim.bench.tables.samples import cut
+from csim.bench.vectors.samples import cut
 from csim.cli.bench.progress import DownloadProgress
 
 _TEST_IMAGES = 10_000  # official test images of MNIST and Fashion-MNIST

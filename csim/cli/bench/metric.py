@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from csim.bench.tables import metric as table
-from csim.bench.tables.trials import score_all
+from csim.bench.vectors.trials import score_all
 from csim.cli.bench.options import AsJson, DataDir, Datasets, Jobs, Out
 from csim.cli.bench.output import show_sheet
 from csim.cli.bench.progress import show_runs

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import typer
 
+from csim.bench.layout.rows import Done
+from csim.bench.layout.sheet import Sheet
+from csim.bench.layout.table import Table
 from csim.bench.study import prepare
-from csim.bench.tables.cases import Done
-from csim.bench.tables.sheet import Sheet
-from csim.bench.tables.table import Table
 from csim.cli.bench.progress import show_count
 
 

@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from csim.bench.tables.cases import Done
+from csim.bench.layout.rows import Done
 
 
 @contextmanager

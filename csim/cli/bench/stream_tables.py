@@ -14,6 +14,8 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from csim.bench.case import Case
+from csim.bench.layout.sheet import Sheet
+from csim.bench.plans.plan import Plan
 from csim.bench.results import Result
 from csim.bench.study import measure
 from csim.bench.tables import ablation as ablation_table
@@ -24,8 +26,6 @@ from csim.bench.tables import over_stream as over_stream_table
 from csim.bench.tables import sensitivity as sensitivity_table
 from csim.bench.tables import stream as stream_table
 from csim.bench.tables import tuning as tuning_table
-from csim.bench.tables.plan import Plan
-from csim.bench.tables.sheet import Sheet
 from csim.cli.bench.options import (
     AsJson,
     DataDir,

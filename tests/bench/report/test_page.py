@@ -1,18 +1,17 @@
 """The page of a folder of results: whole, in order, and safe whatever the files hold."""
 
-import io
-import json
 import re
 
 import pytest
 from matplotlib.figure import Figure
 from report.small_log import Page
 
+from csim.bench.json_lines import put
+from csim.bench.layout.sheet import Sheet, drawing
+from csim.bench.layout.table import Table
 from csim.bench.report import page
 from csim.bench.report.runs import read
 from csim.bench.report.sheets import USUAL, find
-from csim.bench.tables.sheet import Sheet, drawing
-from csim.bench.tables.table import Table
 from csim.errors import InputError
 
 NASTY = "<script>alert('&')</script>"
@@ -49,13 +48,12 @@ def leave_run(folder, name, **changes):
         },
         **changes,
     }
-    (folder / "runs").mkdir(exist_ok=True)
-    (folder / "runs" / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    put(folder / "runs" / "mnist.jsonl", name, content)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder with two pictures drawn alike, a table without one, a quick look and three runs."""
+    """Return a folder with two pictures, a table without one, a quick table and three runs."""
     Sheet(table("stream", "Over the stream"), picture()).write(tmp_path)
     Sheet(table("stream-r0.5-quick", "Over the stream"), picture()).write(tmp_path)
     table("speed", "What it costs", "command: `csim bench speed`").write(tmp_path)
@@ -74,7 +72,7 @@ def problems(text):
     return [
         found
         for found in Page(text).problems
-        if not re.match(r"href leads outside: [\w.-]+\.(csv|svg|png)$", found)
+        if not re.match(r"href leads outside: [\w.-]+\.(csv|png)$", found)
     ]
 
 
@@ -88,7 +86,7 @@ def test_a_page_is_whole_and_needs_no_other_file(folder):
     assert problems(text) == []
     assert "http" not in text
     assert Page(text).count("h1") == 1
-    assert Page(text).count("svg") == 2
+    assert Page(text).count("img") == 2
 
 
 def test_a_page_is_read_on_phones_in_the_dark_and_on_paper(folder):
@@ -116,18 +114,18 @@ def test_sections_stand_in_order_and_the_contents_lead_to_all_of_them(folder):
 def test_the_summary_says_what_was_measured(folder):
     text = words(folder)
     assert (
-        "3 tables, 2 of them with a picture, drawn from 3 runs: 2 methods (paper, default) on 1 data set"
-        in text
+        "3 tables, 2 of them with a picture, made from 3 runs: 2 methods (paper, default) on 1 "
+        "data set" in text
     )
-    assert "2 seeds (0, 1). In all 4,500 images went by" in text
-    assert "A quick look, on few images and one seed, is: stream-r0.5-quick." in text
+    assert "2 seeds (0, 1). The methods classified 4,500 images" in text
+    assert "Quick tables, of few images and one seed: stream-r0.5-quick." in text
     assert re.search(r"hours of one core 3\.0", text)
 
 
 def test_the_end_says_by_which_commit_and_how_often(folder):
     text = words(folder)
     assert "abc123, abc123+" in text
-    assert "A + behind a commit: files differed from it." in text
+    assert "A + after a commit: files differed from it." in text
     assert "2026-01-02 03:04 to 2026-01-02 03:04" in text
     assert re.search(r"method mnist paper 2 default 1", text)
 
@@ -136,16 +134,16 @@ def test_without_runs_the_page_says_so(folder):
     for path in (folder / "runs").iterdir():
         path.unlink()
     text = words(folder)
-    assert "No result file of a stream stands behind them." in text
-    assert "There is no result file in runs/." in text
+    assert "The folder has no runs of streams." in text
+    assert "There are no runs in runs/." in text
     assert problems(html(folder)) == []
 
 
 def test_a_table_shows_its_cells_under_its_head_and_figures_to_the_right(folder):
     text = html(folder)
     assert (
-        '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th><th scope="col">words</th>'
-        in text
+        '<th scope="col">method</th><th scope="col" class="figure">accuracy %</th>'
+        '<th scope="col">words</th>' in text
     )
     assert (
         '<th scope="row"><div>paper</div></th><td class="figure">80.5 ± 0.7</td><td>none</td>'
@@ -166,7 +164,7 @@ def test_words_are_set_to_the_left(cell):
 def test_variants_of_a_table_are_told_apart(folder):
     text = html(folder)
     assert "<h2>Over the stream</h2>" in text
-    assert "<h2>Over the stream <small>r = 0.5, a quick look</small></h2>" in text
+    assert "<h2>Over the stream <small>r = 0.5, quick</small></h2>" in text
 
 
 def test_notes_are_folded_and_commands_are_code(folder):
@@ -176,12 +174,11 @@ def test_notes_are_folded_and_commands_are_code(folder):
 
 
 def test_the_files_of_a_table_are_linked_if_they_are_there(folder):
-    (folder / "stream.png").unlink()
+    (folder / "stream-r0.5-quick.png").unlink()
     links = [
         link["href"] for link in Page(html(folder)).all("a") if not link["href"].startswith("#")
     ]
-    assert links[:2] == ["stream.csv", "stream.svg"]
-    assert links[-1] == "speed.csv"
+    assert links == ["stream.csv", "stream.png", "stream-r0.5-quick.csv", "speed.csv"]
 
 
 def test_what_is_not_made_yet_is_listed_with_its_command(folder):
@@ -202,15 +199,15 @@ def test_damaged_files_are_named_and_do_not_break_the_page(folder):
     (folder / "novelty.md").write_text(
         "# Half\n\n| a | b |\n| --- | --- |\n| 1 |\n", encoding="utf-8"
     )
-    (folder / "stream.svg").write_text("<svg", encoding="utf-8")
-    (folder / "runs" / "half.json").write_text("{", encoding="utf-8")
+    (folder / "stream.png").write_bytes(b"no picture")
+    (folder / "runs" / "half.jsonl").write_text("{", encoding="utf-8")
     text = html(folder)
     assert problems(text) == []
     told = " ".join(Page(text).words)
     assert "novelty.md : every row must have 2 cells, row 1 has 1" in told
-    assert "stream.svg is damaged: it must be an SVG drawing" in told
-    assert "runs/half.json : it is not a result file" in told
-    assert Page(text).count("svg") == 1
+    assert "stream.png is damaged: it must be a PNG picture" in told
+    assert "runs/half.jsonl, line 1 : Expecting property name" in told
+    assert Page(text).count("img") == 1
     assert '<a href="#damaged">' in text
 
 
@@ -224,9 +221,9 @@ def test_whatever_stands_in_files_stays_text(tmp_path):
     assert Page(text).words.count(NASTY) >= 4
 
 
-def test_ids_of_pictures_drawn_alike_do_not_clash(folder):
+def test_ids_do_not_clash(folder):
     ids = re.findall(r' id="([^"]+)"', html(folder))
-    assert len(ids) == len(set(ids)) > 20
+    assert len(ids) == len(set(ids))
 
 
 def test_writing_leaves_the_page_in_the_folder_and_tells_what_it_is_made_of(folder):
@@ -241,15 +238,5 @@ def test_writing_leaves_the_page_in_the_folder_and_tells_what_it_is_made_of(fold
 
 def test_a_page_that_cannot_be_written_is_refused(folder):
     (folder / "report.html").mkdir()
-    with pytest.raises(InputError, match=r"report\.html must be a file that can be written"):
+    with pytest.raises(InputError, match=r"report\.html must be a file that csim can write"):
         page.write(folder)
-
-
-def test_a_large_picture_is_kept_whole(folder):
-    with drawing():
-        figure = Figure(figsize=(20, 3))
-        figure.subplots().plot(range(2000), "o")
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg")
-    (folder / "speed.svg").write_text(buffer.getvalue(), encoding="utf-8")
-    assert html(folder).count("<use ") > 2000

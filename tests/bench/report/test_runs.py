@@ -1,14 +1,13 @@
 """Result files summed up."""
 
-import json
-
 import pytest
 
+from csim.bench.json_lines import put
 from csim.bench.report.runs import Runs, read
 
 
 def leave(folder, name, method="paper", data="mnist", seed=0, **origin):
-    """Write a result file with what the summary reads."""
+    """Write a run with what the summary reads."""
     content = {
         "format": 1,
         "method": method,
@@ -24,8 +23,7 @@ def leave(folder, name, method="paper", data="mnist", seed=0, **origin):
             **origin,
         },
     }
-    (folder / "runs").mkdir(exist_ok=True)
-    (folder / "runs" / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    put(folder / "runs" / f"{data}.jsonl", name, content)
 
 
 @pytest.fixture
@@ -45,7 +43,7 @@ def test_runs_tell_what_they_are_of(folder):
     assert runs.seeds == [0, 1]
     assert runs.images == 4000
     assert runs.hours == pytest.approx(0.1)
-    assert runs.damaged == []
+    assert runs.damaged == {}
 
 
 def test_runs_are_counted_by_method_and_data_set(folder):
@@ -61,41 +59,46 @@ def test_runs_are_counted_by_method_and_data_set(folder):
 
 def test_origins_are_told_the_most_frequent_first_and_none_is_left_out(folder):
     runs = read(folder)
-    assert runs.told("commit") == ["def+", "abc"]
-    assert runs.told("machine") == ["m, 2 cores"]
-    assert runs.told("weather") == []
+    assert runs.origins("commit") == ["def+", "abc"]
+    assert runs.origins("machine") == ["m, 2 cores"]
+    assert runs.origins("weather") == []
 
 
-def test_files_of_another_kind_are_passed_over(folder):
-    (folder / "runs" / "embedding-mnist.json").write_text(
-        '{"kind": "embedding", "panels": {}}', encoding="utf-8"
-    )
-    trial = {
-        "kind": "metric",
-        "method": "lmnn",
-        "data": "mnist",
-        "seed": 0,
-        "figures": {"accuracy": 95.8},
-    }
-    (folder / "runs" / "metric-mnist.json").write_text(json.dumps(trial), encoding="utf-8")
+def test_entries_of_another_kind_are_not_runs(folder):
+    put(folder / "runs" / "embedding.jsonl", "a", {"kind": "embedding", "panels": {}})
+    trial = {"kind": "metric", "method": "lmnn", "data": "mnist", "seed": 0}
+    put(folder / "runs" / "metric.jsonl", "a", trial)
+    put(folder / "runs" / "curves.jsonl", "a", {"images": 1000, "window": 25})
     (folder / "runs" / "notes.txt").write_text("no JSON", encoding="utf-8")
-    (folder / "runs" / ".half.json.part").write_text("{", encoding="utf-8")
+    (folder / "runs" / ".half.part").write_text("{", encoding="utf-8")
     runs = read(folder)
     assert len(runs) == 4
-    assert runs.damaged == []
+    assert runs.damaged == {}
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "3", "{}", '{"figures": {}}', '{"figures": 1, "method": "a"}']
+    "text", ["{", "[]", "3", '{"name": "e"}', '{"name": "e", "figures": 1, "method": "a"}']
 )
-def test_a_damaged_file_is_named_and_the_others_are_read(folder, text):
-    (folder / "runs" / "zz.json").write_text(text, encoding="utf-8")
+def test_a_damaged_line_is_named_and_the_others_are_read(folder, text):
+    with (folder / "runs" / "mnist.jsonl").open("a", encoding="utf-8") as file:
+        file.write(text)
     runs = read(folder)
     assert len(runs) == 4
-    assert runs.damaged == ["zz.json"]
+    assert list(runs.damaged) == ["mnist.jsonl, line 4"]
+
+
+def test_a_damaged_curve_is_named(folder):
+    (folder / "runs" / "curves.jsonl").write_text("{")
+    assert list(read(folder).damaged) == ["curves.jsonl, line 1"]
+
+
+def test_a_file_that_cannot_be_read_is_named(folder):
+    (folder / "runs" / "zz.jsonl").mkdir()
+    assert list(read(folder).damaged) == ["zz.jsonl"]
+    assert len(read(folder)) == 4
 
 
 def test_without_files_there_are_no_runs(tmp_path):
-    assert read(tmp_path) == Runs([], [])
+    assert read(tmp_path) == Runs([], {})
     assert len(read(tmp_path)) == 0
     assert read(tmp_path).methods == read(tmp_path).seeds == []

@@ -1,10 +1,10 @@
-"""The ablation: the default preset with one addition at a time taken away, on seeds that no published table uses."""
+"""The ablation: the default preset without one addition at a time, on seeds of its own."""
 
 import pytest
-from bench.tables.hand_results import column, hand_results
+from bench.hand_results import column, hand_results
 
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import ablation
-from csim.bench.tables.plan import Plan
 from csim.settings import Settings
 
 PLAN = Plan(seeds=(100, 101))

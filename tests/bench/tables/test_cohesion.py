@@ -5,9 +5,9 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from csim.bench.tables import cohesion
-from csim.bench.tables.cohesion import DATA, KNOWN_OF_PAIR, Look, Plan, measure, shares
-from csim.bench.tables.nearness import Distances
-from csim.bench.tables.spaces import SPACES, TITLES, View
+from csim.bench.tables.cohesion import DATA, KNOWN_OF_PAIR, Measurement, Plan, measure, shares
+from csim.bench.vectors.nearness import Distances
+from csim.bench.vectors.spaces import SPACES, TITLES, Sample
 from csim.errors import InputError
 
 FIGURES = [
@@ -23,19 +23,21 @@ def made():
     """Return the sheet of the digits, and the progress that was told."""
     told = []
     plan = Plan(("digits",), (3, 4), per_class=15)
-    return cohesion.make(plan, on_done=lambda *looks: told.append(looks)), told
+    return cohesion.make(plan, on_done=lambda *measurements: told.append(measurements)), told
 
 
 def test_the_usual_plan_covers_two_data_sets_and_the_pair_in_every_space_and_seed():
-    looks = Plan().looks()
-    kinds = list(dict.fromkeys(look.images for look in looks))
+    measurements = Plan().measurements()
+    kinds = list(dict.fromkeys(measurement.images for measurement in measurements))
     assert kinds == ["mnist", "fashion-mnist", "mnist, 1 known and 7 new"]
-    assert len(looks) == len(set(looks)) == len(kinds) * len(SPACES) * 3
-    assert {look.per_class for look in looks} == {300}
+    assert len(measurements) == len(set(measurements)) == len(kinds) * len(SPACES) * 3
+    assert {measurement.per_class for measurement in measurements} == {300}
 
 
 def test_only_digits_have_the_pair():
-    assert not any(look.is_pair for look in Plan(("fashion-mnist", "emnist-47")).looks())
+    assert not any(
+        measurement.is_pair for measurement in Plan(("fashion-mnist", "emnist-47")).measurements()
+    )
 
 
 def test_a_quick_plan_has_one_seed_and_fewer_images():
@@ -93,8 +95,8 @@ def test_progress_counts_every_look(made):
 
 
 def test_a_look_gives_the_same_row_again(made):
-    look = Look("digits", is_pair=True, space="default", seed=4, per_class=15)
-    assert measure(look, data_dir=None) in made[0].table.rows
+    measurement = Measurement("digits", is_pair=True, space="default", seed=4, per_class=15)
+    assert measure(measurement, data_dir=None) in made[0].table.rows
 
 
 @pytest.mark.slow
@@ -108,7 +110,7 @@ def test_the_table_says_what_counts_and_how_to_make_it_again(made):
     text = table.markdown()
     assert table.name == "cohesion"
     assert table.command == "csim bench cohesion --dataset digits --seed 3 --seed 4"
-    assert "15 images of every class that no network was trained on" in text
+    assert "15 images of every class; no network was trained on them" in text
     assert "lower is better" in text
     assert "±" in text
     assert f"| {PAIR} | paper |" in text
@@ -117,12 +119,12 @@ def test_the_table_says_what_counts_and_how_to_make_it_again(made):
 def test_a_quick_look_says_so():
     table = cohesion.make(Plan(("digits",), (3,), per_class=5).quick()).table
     assert table.name == "cohesion-quick"
-    assert "a quick look" in table.markdown()
+    assert "(quick)" in table.markdown()
 
 
 def view(names, known):
     nothing = np.zeros((len(names), 2, 2), np.uint8)
-    return View(nothing[: len(known)], list(known), nothing, list(names))
+    return Sample(nothing[: len(known)], list(known), nothing, list(names))
 
 
 def test_shares_are_counted_apart_for_known_and_new_images():
@@ -152,7 +154,8 @@ def bars(axes):
 
 def test_bars_are_means_over_seeds_and_marks_the_seeds(made):
     sheet = made[0]
-    top, bottom = sheet.picture.axes[:2], sheet.picture.axes[2:]
+    top = sheet.picture.axes[:2]
+    bottom = sheet.picture.axes[2:]
     assert [axes.get_title() for axes in top] == ["digits", PAIR]
     for line, reading in ((top, "mean"), (bottom, "nearest")):
         for axes, images in zip(line, ("digits", PAIR), strict=True):

@@ -1,12 +1,12 @@
 """The table of convolution layers: three networks per method, one of them the unchanged one."""
 
 import pytest
-from bench.tables.hand_results import SMALL, assert_tidy, column, hand_results, legend_texts
-from bench.tables.test_parameters import DEFAULT, PAPER, by_hand
+from bench.hand_results import SMALL, assert_tidy, column, hand_results, legend_texts
+from bench.vectors.test_parameters import DEFAULT, PAPER, by_hand
 
 from csim.bench.methods import settings_of
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import convolution, stream
-from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(convolution.cases(PLAN))
@@ -85,10 +85,12 @@ def test_the_picture_shows_means_over_layers_in_four_panels():
         lines = {c.get_label(): c.lines[0].get_xydata() for c in axes.containers}
         for method in convolution.METHODS:
             for layers, height in lines[method]:
-                own = [
-                    r.figures[name] for r in RESULTS if (r.method, r.settings["conv_layers"]) == (method, layers)
-                ]  # fmt: skip
-                assert height == pytest.approx(sum(own) / len(own))
+                values = [
+                    result.figures[name]
+                    for result in RESULTS
+                    if (result.method, result.settings["conv_layers"]) == (method, layers)
+                ]
+                assert height == pytest.approx(sum(values) / len(values))
         assert axes.get_ylim()[1] > axes.dataLim.y1  # nothing is cut off
 
 

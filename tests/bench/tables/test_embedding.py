@@ -1,14 +1,13 @@
 """The table and the picture of an embedding, drawn from files of points that a test makes up."""
 
-import json
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+from csim.bench.json_lines import put, read_lines
 from csim.bench.tables import embedding
-from csim.bench.tables.projections import Projection, path_of
-from csim.bench.tables.spaces import EVERY_SPACE, TITLES
+from csim.bench.vectors.projections import FILE, Projection
+from csim.bench.vectors.spaces import EVERY_SPACE, TITLES
 
 NAMES = ["_low", "$5", "crane", "gull", "heron"]
 KNOWN = ["crane", "gull"]
@@ -37,10 +36,8 @@ def leave_points(out, projection, names=NAMES, known=KNOWN):
         "names": [name for name in names for _ in range(6)],
         "fingerprint": "0",
     }
-    path = path_of(out, projection)
-    path.parent.mkdir(exist_ok=True)
     content = {**projection.describe(), "sample": sample, "panels": panels, "origin": {}}
-    path.write_text(json.dumps(content), encoding="utf-8")
+    put(out / FILE, projection.name, content)
     return content
 
 
@@ -94,20 +91,19 @@ def test_a_quick_look_and_another_seed_have_names_of_their_own(tmp_path):
     table = embedding.make(rows, tmp_path).table
     assert table.name == "embedding-seed2-quick"
     assert table.command == "csim bench embedding --dataset digits --seed 2 --quick"
-    assert "40 of every class, a quick look" in table.markdown()
+    assert "40 of every class (quick)" in table.markdown()
 
 
 def test_every_space_is_a_panel_with_its_title_and_figures(sheet):
     axes = panels(sheet.picture)
-    assert [own.get_title() for own in axes] == [TITLES[space] for space in EVERY_SPACE]
+    assert [panel.get_title() for panel in axes] == [TITLES[space] for space in EVERY_SPACE]
     assert axes[0].get_xlabel() == "5-NN: known 90 %, new 40 %"
     assert axes[2].get_xlabel() == "5-NN: known 92 %, new 42 %"
 
 
 def test_every_image_is_drawn_where_its_point_is(sheet, tmp_path):
-    content = json.loads(
-        path_of(tmp_path, Projection("digits", 0, 100)).read_text(encoding="utf-8")
-    )
+    name = Projection("digits", 0, 100).name
+    content = read_lines(tmp_path / FILE).entries[name].content
     for axes, space in zip(panels(sheet.picture), EVERY_SPACE, strict=True):
         drawn = {
             tuple(point)
@@ -125,7 +121,8 @@ def test_known_classes_are_filled_and_new_ones_hollow(sheet):
 
 def test_classes_differ_in_colour_and_in_marker_and_are_the_same_in_every_panel(sheet):
     looks = [
-        [(line.get_color(), line.get_marker()) for line in axes.lines] for axes in panels(sheet.picture)
+        [(line.get_color(), line.get_marker()) for line in axes.lines]
+        for axes in panels(sheet.picture)
     ]  # fmt: skip
     assert looks[0] == looks[1] == looks[2]
     assert len({colour for colour, _ in looks[0]}) == len({marker for _, marker in looks[0]}) == 5
@@ -142,12 +139,12 @@ def test_the_legend_names_every_class_under_its_heading_whatever_it_is_called(sh
     assert bold == ["known (filled)", "new (hollow)"]
 
 
-def test_the_legend_has_the_looks_of_the_panels_and_lies_outside_of_them(sheet):
+def test_the_legend_has_the_styles_of_the_panels_and_is_outside_of_them(sheet):
     handles = legend(sheet.picture).legend_handles
     shown = [
-        (to_hex(own.get_color()), own.get_marker())
-        for place, own in enumerate(handles)
-        if place not in (0, 3)
+        (to_hex(handle.get_color()), handle.get_marker())
+        for index, handle in enumerate(handles)
+        if index not in (0, 3)
     ]
     drawn = [
         (to_hex(line.get_color()), line.get_marker()) for line in panels(sheet.picture)[0].lines
@@ -184,8 +181,8 @@ def test_a_hundred_classes_have_looks_of_their_own_and_a_legend_in_columns(tmp_p
 def test_files_are_left_side_by_side_and_drawn_the_same_again(sheet, tmp_path):
     written = sheet.write(tmp_path)
     assert sorted(path.name for path in written) == [
-        f"embedding.{end}" for end in ("csv", "md", "png", "svg")
+        f"embedding.{end}" for end in ("csv", "md", "png")
     ]
-    drawn = (tmp_path / "embedding.svg").read_bytes()
+    drawn = (tmp_path / "embedding.png").read_bytes()
     embedding.make(embedding.projections(["digits"]), tmp_path).write(tmp_path)
-    assert (tmp_path / "embedding.svg").read_bytes() == drawn
+    assert (tmp_path / "embedding.png").read_bytes() == drawn

@@ -1,11 +1,11 @@
 """The label curve: methods at several budgets, `paper` where it stands by itself."""
 
 import pytest
-from bench.tables.hand_results import assert_tidy, column, hand_result, hand_results, legend_texts
+from bench.hand_results import assert_tidy, column, hand_result, hand_results, legend_texts
 
 from csim.bench.methods import OURS, budget_in
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import label_curve, stream
-from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(label_curve.cases(PLAN))
@@ -17,18 +17,18 @@ PAPER = {
     "emnist-47": (40.29, 85.77, 21.06),
     "cifar-10-grey": (39.91, 53.31, 54.68),
 }
-OWN = {data: round(labels / 100, 4) for data, (labels, _, _) in PAPER.items()}
+PAPER_BUDGETS = {data: round(labels / 100, 4) for data, (labels, _, _) in PAPER.items()}
 
 
 def test_budgets_are_one_two_five_and_ten_percent_and_the_paper_s_own():
-    for data, own in OWN.items():
+    for data, paper_budget in PAPER_BUDGETS.items():
         for method in set(OURS) - {"paper"}:
             cases = [
                 c
                 for c in label_curve.cases(PLAN)
                 if (c.method, c.data, c.seed) == (method, data, 1)
             ]
-            assert [case.settings.budget for case in cases] == [0.01, 0.02, 0.05, 0.1, own]
+            assert [case.settings.budget for case in cases] == [0.01, 0.02, 0.05, 0.1, paper_budget]
 
 
 def test_the_share_of_echo_d_is_swept():
@@ -45,14 +45,14 @@ def test_paper_has_no_budget_and_is_the_stream_table_s_run():
     own = [case for case in label_curve.cases(PLAN) if case.method == "paper"]
     assert {case.budget for case in own} == {None}
     assert {case.name for case in own} <= {case.name for case in stream.cases(PLAN)}
-    assert len(own) == len(OWN) * len(PLAN.seeds)
+    assert len(own) == len(PAPER_BUDGETS) * len(PLAN.seeds)
 
 
 def test_no_run_is_there_twice_and_those_with_the_stream_table_s_budgets_are_the_stream_table_s():
     names = [case.name for case in label_curve.cases(PLAN)]
     assert len(set(names)) == len(names)
     shared = set(names) & {case.name for case in stream.cases(PLAN)}
-    assert len(shared) == len(OWN) * len(PLAN.seeds) * len(
+    assert len(shared) == len(PAPER_BUDGETS) * len(PLAN.seeds) * len(
         ["paper", "default", "least-sure", "random", "echo-d"]
     )
 
@@ -120,8 +120,9 @@ def test_reported_columns_are_the_paper_s():
 
 
 def test_the_picture_has_accuracy_above_m_new_a_column_per_data_set():
-    top, bottom = SHEET.picture.axes[: len(OWN)], SHEET.picture.axes[len(OWN) :]
-    assert [axes.get_title() for axes in top] == list(OWN)
+    top = SHEET.picture.axes[: len(PAPER_BUDGETS)]
+    bottom = SHEET.picture.axes[len(PAPER_BUDGETS) :]
+    assert [axes.get_title() for axes in top] == list(PAPER_BUDGETS)
     assert (top[0].get_ylabel(), bottom[0].get_ylabel()) == (
         "accuracy, %",
         "M_new, % of novel images",
@@ -141,7 +142,7 @@ def test_the_picture_has_accuracy_above_m_new_a_column_per_data_set():
 
 def test_points_stand_at_the_labels_told_and_at_the_mean():
     for place, (name, data) in enumerate(
-        (name, data) for name in ("accuracy", "m_new") for data in OWN
+        (name, data) for name in ("accuracy", "m_new") for data in PAPER_BUDGETS
     ):
         lines = {
             c.get_label(): c.lines[0].get_xydata().tolist()
@@ -149,7 +150,9 @@ def test_points_stand_at_the_labels_told_and_at_the_mean():
         }
         for method in OURS:
             expected = []
-            for budget in [None] if method == "paper" else [0.01, 0.02, 0.05, 0.1, OWN[data]]:
+            for budget in (
+                [None] if method == "paper" else [0.01, 0.02, 0.05, 0.1, PAPER_BUDGETS[data]]
+            ):
                 own = [
                     r.figures
                     for r in RESULTS
@@ -167,7 +170,8 @@ def test_the_paper_s_own_figure_is_a_star():
         [line.get_xydata()[0].tolist() for line in axes.lines if line.get_marker() == "*"]
         for axes in SHEET.picture.axes
     ]
-    above, below = stars[: len(PAPER)], stars[len(PAPER) :]
+    above = stars[: len(PAPER)]
+    below = stars[len(PAPER) :]
     assert above == [[[labels, accuracy]] for labels, accuracy, _ in PAPER.values()]
     assert below == [[[labels, m_new]] for labels, _, m_new in PAPER.values()]
 

@@ -1,14 +1,14 @@
-"""The metric table: a row for each way of scoring, the paper's figures beside those they are like."""
+"""The metric table: a row for each way of scoring, with the paper's figures beside it."""
 
 import random
 
 import pytest
-from bench.tables.hand_results import assert_tidy, column, legend_texts
+from bench.hand_results import assert_tidy, column, legend_texts
 
 from csim.bench.baselines.learners.catalogue import LEARNERS
 from csim.bench.tables import metric
 from csim.bench.tables.metric import Plan
-from csim.bench.tables.trials import METHODS, NETWORKS
+from csim.bench.vectors.trials import METHODS, NETWORKS
 from csim.errors import InputError
 
 PLAN = Plan(splits=("S1", "S2"), seeds=(0, 1))

@@ -1,7 +1,7 @@
 """The novelty table: the stream table's runs, looked at for what was new."""
 
 import pytest
-from bench.tables.hand_results import (
+from bench.hand_results import (
     SMALL,
     assert_tidy,
     column,
@@ -11,9 +11,9 @@ from bench.tables.hand_results import (
 )
 
 from csim.bench.methods import METHODS
+from csim.bench.plans.plan import DATA, Plan
+from csim.bench.plans.reported import STREAM
 from csim.bench.tables import novelty, stream
-from csim.bench.tables.plan import DATA, Plan
-from csim.bench.tables.reported import STREAM
 
 RESULTS = hand_results(novelty.cases(SMALL))
 SHEET = novelty.make(RESULTS, SMALL)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bench.tables.hand_results import SMALL, assert_tidy, hand_results, legend_texts
+from bench.hand_results import SMALL, assert_tidy, hand_results, legend_texts
 
+from csim.bench.plans.plan import DATA, Plan
 from csim.bench.tables import over_stream, stream
-from csim.bench.tables.plan import DATA, Plan
 
 RESULTS = hand_results(over_stream.cases(SMALL))
 SHEET = over_stream.make(RESULTS, SMALL)
@@ -32,7 +32,8 @@ def test_a_quarter_read_off_the_curve_is_near_the_exact_accuracy(images):
 
 def test_quarters_are_the_means_of_the_windows_that_lie_there():
     for row, result in zip(SHEET.table.rows, RESULTS, strict=True):
-        curve, images = result.content["curve"], result.content["stream"]["images"]
+        curve = result.content["curve"]
+        images = result.content["stream"]["images"]
         sums = [[], [], [], []]
         for end, value in zip(curve["positions"], curve["final"], strict=True):
             middle = end - curve["window"] / 2
@@ -52,7 +53,8 @@ def test_quarters_are_the_means_of_the_windows_that_lie_there():
 
 def test_new_classes_are_counted_in_the_quarter_of_their_first_image():
     for row, result in zip(SHEET.table.rows, RESULTS, strict=True):
-        images, counts = result.content["stream"]["images"], [0, 0, 0, 0]
+        images = result.content["stream"]["images"]
+        counts = [0, 0, 0, 0]
         for new in result.content["classes"]:
             counts[next(q for q in range(4) if new["appeared"] <= (q + 1) * images / 4)] += 1
         assert row["new classes"] == ", ".join(map(str, counts))

@@ -1,16 +1,17 @@
 """The sensitivity figure: one setting at a time, the paper's method, Fashion-MNIST."""
 
 import pytest
-from bench.tables.hand_results import assert_tidy, column, hand_results, legend_texts
-from bench.tables.test_parameters import by_hand
+from bench.hand_results import assert_tidy, column, hand_results, legend_texts
+from bench.vectors.test_parameters import by_hand
 
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import sensitivity, stream
-from csim.bench.tables.plan import Plan
 
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(sensitivity.cases(PLAN))
 SHEET = sensitivity.make(RESULTS, PLAN)
-UNITS, MARGINS = (25, 50, 100, 200, 400), (0.5, 1, 1.5, 2, 3)
+UNITS = (25, 50, 100, 200, 400)
+MARGINS = (0.5, 1, 1.5, 2, 3)
 
 
 def test_one_setting_changes_at_a_time_and_the_unchanged_run_is_there_once():

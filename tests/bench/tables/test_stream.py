@@ -1,7 +1,7 @@
 """The stream table: its figures are the runs', its reported ones the paper's."""
 
 import pytest
-from bench.tables.hand_results import (
+from bench.hand_results import (
     SMALL,
     assert_tidy,
     column,
@@ -10,8 +10,8 @@ from bench.tables.hand_results import (
     legend_texts,
 )
 
+from csim.bench.plans.plan import DATA, Plan
 from csim.bench.tables import stream
-from csim.bench.tables.plan import DATA, Plan
 
 RESULTS = hand_results(stream.cases(SMALL))
 SHEET = stream.make(RESULTS, SMALL)
@@ -70,8 +70,8 @@ def test_for_another_r_the_paper_reports_nothing():
 def test_the_table_says_how_it_is_made_and_what_was_thinned():
     text = SHEET.table.markdown()
     assert (
-        "`csim bench stream --dataset mnist --dataset digits --method paper --method default --seed 3 --seed 4`"
-        in text
+        "`csim bench stream --dataset mnist --dataset digits --method paper --method default "
+        "--seed 3 --seed 4`" in text
     )
     assert "every 5th image" in text
 

@@ -1,10 +1,10 @@
 """The tuning table: settings of the paper preset changed, on seeds that no published table uses."""
 
 import pytest
-from bench.tables.hand_results import column, hand_results
+from bench.hand_results import column, hand_results
 
+from csim.bench.plans.plan import Plan
 from csim.bench.tables import tuning
-from csim.bench.tables.plan import Plan
 from csim.settings import Settings
 
 PLAN = Plan(seeds=(100, 101), thin=1)

@@ -73,30 +73,31 @@ def test_a_sheet_is_printed_and_left_on_disk(made, name, sheet, rows):
         assert [row["space"] for row in csv.DictReader(file)] == [
             row["space"] for row in told["rows"]
         ]
-    assert (folder / f"{sheet}.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert (folder / f"{sheet}.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.slow
 def test_points_are_kept_and_a_picture_is_drawn_again_without_them_being_made_again(run, out):
     (points,) = (out / "runs").iterdir()
-    assert points.name == "embedding-digits-r0.3-seed3-40.json"
+    assert points.name == "embedding.jsonl"
     before = points.stat().st_mtime_ns
-    drawn = (out / "embedding-seed3-quick.svg").read_bytes()
-    (out / "embedding-seed3-quick.svg").unlink()
+    drawn = (out / "embedding-seed3-quick.png").read_bytes()
+    (out / "embedding-seed3-quick.png").unlink()
     result = run("embedding", "--dataset", "digits", "--seed", 3, "--quick", "--out", out)
     assert result.exit_code == 0, result.output
     assert points.stat().st_mtime_ns == before
-    assert (out / "embedding-seed3-quick.svg").read_bytes() == drawn
+    assert (out / "embedding-seed3-quick.png").read_bytes() == drawn
 
 
 @pytest.mark.slow
 def test_damaged_points_are_named(run, out):
     (points,) = (out / "runs").iterdir()
+    before = points.read_bytes()
     points.write_text("{", encoding="utf-8")
     result = run("embedding", "--dataset", "digits", "--seed", 3, "--quick", "--out", out)
+    points.write_bytes(before)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"csim: {points} is not a file of points")
+    assert result.stderr.startswith(f"csim: {points}, line 1 is damaged")
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -140,21 +141,24 @@ def test_a_report_joins_what_is_there_and_tells_what_is_not(run, out):
     assert told["damaged"] == []
     assert len(told["missing"]) == 15
     text = (out / "report.html").read_text(encoding="utf-8")
-    assert text.count("<svg") == 2
-    assert "Images that lie nearer to another class than to their own" in text
+    assert text.count("<img") == 2
+    assert "Images that are nearer to another class than to their own" in text
 
 
 @pytest.mark.slow
 def test_a_report_names_damaged_files(run, out):
     (out / "beta.md").write_text("half", encoding="utf-8")
-    (out / "runs" / "half.json").write_text("{", encoding="utf-8")
+    (out / "runs" / "half.jsonl").write_text("{", encoding="utf-8")
     result = run("report", "--out", out, "--json")
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
         "damaged: beta.md: it must begin with a title: # …",
-        "damaged: runs/half.json",
+        "damaged: runs/half.jsonl, line 1",
     ]
-    assert json.loads(result.stdout.splitlines()[-1])["damaged"] == ["beta.md", "runs/half.json"]
+    assert json.loads(result.stdout.splitlines()[-1])["damaged"] == [
+        "beta.md",
+        "runs/half.jsonl, line 1",
+    ]
 
 
 def test_a_report_of_nothing_is_refused(run, tmp_path):

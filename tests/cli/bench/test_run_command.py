@@ -21,6 +21,8 @@ from typer.testing import CliRunner
 
 from csim.bench.answers import Answers
 from csim.bench.case import Case
+from csim.bench.json_lines import read_lines
+from csim.bench.results import CURVES
 from csim.bench.run import run
 from csim.cli.main import app
 from csim.metrics.figures import summarise
@@ -65,6 +67,23 @@ def last_line(done):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def runs_in(folder):
+    """Return the runs of a folder of results, by name."""
+    lines = [read_lines(path) for path in (folder / "runs").glob("*.jsonl")]
+    entries = {
+        name: entry
+        for each in lines
+        if each.path.name != CURVES
+        for name, entry in each.entries.items()
+    }
+    return {name: entry.content for name, entry in entries.items()}
+
+
+def the_run_in(folder):
+    (content,) = runs_in(folder).values()
+    return content
+
+
 def files_in(folder):
     return {
         path.relative_to(folder): path.is_file() and path.read_bytes() for path in folder.rglob("*")
@@ -81,7 +100,7 @@ def test_a_run_is_shown_and_left_on_disk(bench_run, tmp_path):
     head, row, where = done.stdout.splitlines()
     assert re.split(r"  +", head.strip())[:4] == ["seed", "accuracy %", "at arrival %", "unasked %"]
     assert where == f"written to {out / 'runs'}"
-    content = json.loads(next((out / "runs").iterdir()).read_text())
+    content = the_run_in(out)
     assert row.split()[:2] == ["4", f"{content['figures']['accuracy']:.4g}"]
     assert re.fullmatch(r"1/1 digits-default-r0\.3-thin6-\S+-seed4", done.stderr.strip())
 
@@ -150,14 +169,14 @@ def test_several_seeds_give_means_and_each_run(bench_run, tmp_path):
 def test_a_share_that_leaves_one_new_class_is_enough(bench_run, tmp_path):
     done = bench_run("default", "digits", "--r", 0.99, "--thin", 6, *settings(), "--out", tmp_path)
     assert done.exit_code == 0, done.output
-    content = json.loads(next((tmp_path / "runs").iterdir()).read_text())
+    content = the_run_in(tmp_path)
     assert len(content["stream"]["known"]) == 9
 
 
 def test_changed_settings_are_read_as_what_they_are(bench_run, tmp_path):
     words = settings(flip="true", mining="batch-hard", margin="0.5", beta="1e-3")
     assert bench_run("default", "digits", "--thin", 12, *words, "--out", tmp_path).exit_code == 0
-    found = json.loads(next((tmp_path / "runs").iterdir()).read_text())["settings"]
+    found = the_run_in(tmp_path)["settings"]
     changed = {name: found[name] for name in ("flip", "mining", "margin", "beta", "epochs")}
     assert changed == {
         "flip": True,
@@ -192,13 +211,12 @@ def test_own_images_are_run(bench_run, own, form):
 def test_a_finished_run_is_shown_and_not_repeated(bench_run, tmp_path):
     words = ["default", "digits", "--thin", 6, *settings(), "--out", tmp_path, "--json"]
     first = bench_run(*words)
-    path = next((tmp_path / "runs").iterdir())
-    before = path.stat().st_mtime_ns
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     again = bench_run(*words)
     assert again.stdout == first.stdout
     assert again.stderr == ""
-    assert path.stat().st_mtime_ns == before
-    assert list(tmp_path.rglob("*")) == [tmp_path / "runs", path]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+    assert {path.name for path in before} == {"runs", "digits.jsonl", "curves.jsonl"}
 
 
 # What it refuses.
@@ -348,15 +366,15 @@ REFUSED = {
     ),
     "a file for a folder": (
         ["default", "digits", "--out", "notes.txt"],
-        ["notes.txt cannot be a folder", "--out"],
+        ["notes.txt must be a folder", "--out"],
     ),
     "a folder in a file": (
         ["default", "digits", "--out", "notes.txt/a"],
-        ["cannot be a folder", "Not a directory"],
+        ["must be a folder", "Not a directory"],
     ),
     "a place of the system": (
         ["default", "digits", "--out", "/proc/csim"],
-        ["/proc/csim cannot be a folder", "--out"],
+        ["/proc/csim must be a folder", "--out"],
     ),
 }
 
@@ -439,7 +457,7 @@ def test_on_a_terminal_a_bar_shows_images_and_an_estimate(tmp_path):
     assert process.wait(HANG_SECONDS) == 0
     os.close(mine)
     bare = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
-    count = json.loads(next((tmp_path / "runs").iterdir()).read_text())["stream"]["images"]
+    count = the_run_in(tmp_path)["stream"]["images"]
     clock = r"\d:\d\d:\d\d"
     done = [
         int(part)
@@ -482,11 +500,11 @@ def wait_for(claim):
         time.sleep(0.02)
 
 
-def lasting(path):
+def lasting(folder):
+    """Return what must be the same however often a run was killed, by name."""
     return {
-        key: value
-        for key, value in json.loads(path.read_text()).items()
-        if key not in ("cost", "origin")
+        name: {key: value for key, value in content.items() if key not in ("cost", "origin")}
+        for name, content in runs_in(folder).items()
     }
 
 
@@ -496,7 +514,6 @@ def test_a_run_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(
 ):
     assert bench_run(*KILLED, *SEEDS, "--jobs", 1, "--out", tmp_path / "calm").exit_code == 0
     out = tmp_path / "killed"
-    finished = lambda: sorted((out / "runs").glob("*.json"))  # noqa: E731
 
     # Only the parent is killed, in the middle of two runs at once.
     process = started(*KILLED, *SEEDS, "--jobs", 2, "--out", out, stderr=subprocess.DEVNULL)
@@ -505,7 +522,7 @@ def test_a_run_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(
     )  # itself, two workers, and Python's own cleaner
     workers = family_of(process.pid)
     time.sleep(1)
-    assert finished() == []
+    assert runs_in(out) == {}
     process.kill()
     process.wait()
     wait_for(lambda: not any(family_of(worker) for worker in workers))
@@ -521,18 +538,17 @@ def test_a_run_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(
         start_new_session=True,
         stderr=subprocess.DEVNULL,
     )
-    wait_for(lambda: len(finished()) == 1 or process.poll() is not None)
+    wait_for(lambda: len(runs_in(out)) == 1 or process.poll() is not None)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    first = finished()[0]
-    before = first.stat().st_mtime_ns
-    (out / "runs" / ".half.part").write_text(first.read_text()[:100])
+    before = runs_in(out)
+    (out / "runs" / ".half.part").write_text('{"name": "digits-def')
 
     # The third time it comes to its end.
     done = bench_run(*KILLED, *SEEDS, "--jobs", 1, "--out", out)
     assert done.exit_code == 0, done.output
     assert len(re.findall(r"^1/1 ", done.stderr, re.MULTILINE)) == 1
-    assert first.stat().st_mtime_ns == before
-    calm = sorted((tmp_path / "calm" / "runs").iterdir())
-    assert [path.name for path in sorted((out / "runs").iterdir())] == [path.name for path in calm]
-    assert [lasting(path) for path in finished()] == [lasting(path) for path in calm]
+    assert before.items() <= runs_in(out).items()
+    assert lasting(out) == lasting(tmp_path / "calm")
+    names = [{path.name for path in (each / "runs").iterdir()} for each in (out, tmp_path / "calm")]
+    assert names[0] == names[1] == {"digits.jsonl", "curves.jsonl"}

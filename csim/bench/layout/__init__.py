@@ -1,0 +1,1 @@
+"""How a table is written: its rows, its files, and the pictures beside it."""

@@ -1,0 +1,1 @@
+"""Which runs a table of streams needs, and what the paper reports for them."""

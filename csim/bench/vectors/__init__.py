@@ -1,0 +1,1 @@
+"""What a network or a metric learner makes of images: spaces, distances, projections and scores."""
