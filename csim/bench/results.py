@@ -6,23 +6,21 @@ on the machine and the hour stands apart, under `cost` and `origin`.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from csim import atomic
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.run import Run
@@ -35,7 +33,6 @@ FORMAT = 1
 _POINTS = 200  # of an accuracy curve
 _LIBRARIES = ("csim", "torch", "numpy", "scipy", "scikit-learn")
 _MEASURED = ("stream", "figures", "classes", "curve", "cost", "origin")
-_PART = ".part"  # what the name of a file that is being written ends in
 
 
 @dataclass(frozen=True)
@@ -91,48 +88,18 @@ def describe(
 
 def write(folder: Path, case: Case, content: dict[str, Any]) -> None:
     """Write a result file; it is there whole or not at all."""
-    write_whole(path_of(folder, case), json.dumps(_rounded(content), indent=1, ensure_ascii=False))
+    write_text(path_of(folder, case), json.dumps(_rounded(content), indent=1, ensure_ascii=False))
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a file that is never seen half written, not even when this process is killed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _part(path.parent) as part:
-            part.write(text)
-            part.flush()
-            os.fsync(part.fileno())
-            os.chmod(part.name, 0o644)
-            os.replace(part.name, path)
+        atomic.write_file(path, text.encode())
     except OSError as error:
         raise InputError(
             f"{path} could not be written ({error.strerror}); mend that and start again"
         ) from error
-
-
-@contextmanager
-def _part(folder: Path) -> Iterator[IO[str]]:
-    """Open a file to be moved to its place when it is whole; a lock tells `sweep` that somebody is at it."""
-    while True:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=folder, prefix=".", suffix=_PART, delete=False, encoding="utf-8"
-        ) as part:
-            with suppress(OSError):  # some network folders have no locks
-                fcntl.flock(part, fcntl.LOCK_EX)
-            if os.path.exists(part.name):  # a sweep may have come before the lock
-                try:
-                    yield part
-                finally:
-                    Path(part.name).unlink(missing_ok=True)
-                return
-
-
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left half written; what another one is writing stays."""
-    for path in (folder / "runs").glob(f".*{_PART}"):
-        with suppress(OSError), path.open("rb") as part:  # it may be gone by now, or locked
-            fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
 
 
 def path_of(folder: Path, case: Case) -> Path:

@@ -10,8 +10,8 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+from csim.atomic import new_folder
 from csim.errors import FolderError
-from csim.folder.appear import appearing
 from csim.folder.database import open_for_reading, translate_errors
 from csim.folder.layout import Layout
 
@@ -21,7 +21,7 @@ _TRIES = 5
 def copy_folder(root: Path, target: Path) -> int:
     """Copy a stream folder to where nothing is yet; return the size of the copy in bytes."""
     open_for_reading(Layout(root).database).close()
-    with appearing(target) as beside:
+    with new_folder(target) as beside:
         if not any(_copy(Layout(root), Layout(beside)) for _ in range(_TRIES)):
             raise FolderError(f"{root} changed too often while it was copied; try again")
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())

@@ -9,9 +9,9 @@ from pathlib import Path
 import csim.records as r
 from csim import checkpoint
 from csim.ask.catalogue import clean_name
+from csim.atomic import new_folder
 from csim.build import build
 from csim.folder import database, snapshots
-from csim.folder.appear import appearing
 from csim.folder.layout import Config, Layout
 from csim.folder.log import Step, add_labelled, write
 from csim.sources.arrival import Decoded
@@ -40,7 +40,7 @@ def make(
     progress
         Called after every epoch with its number, their number and the mean loss.
     """
-    with appearing(root) as beside, one_thread():
+    with new_folder(root) as beside, one_thread():
         _fill(Layout(beside), config, arrivals, [clean_name(name) for name in names], progress)
 
 

@@ -1,11 +1,9 @@
 """Result files: what they hold, when they are taken, and that they are whole or not there."""
 
 import json
-import multiprocessing
 import os
 import re
 import resource
-import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -22,7 +20,6 @@ from csim.metrics.figures import milestones, summarise
 from csim.metrics.labels import class_names, final, named
 
 CASE = Case("nearest-mean", "digits", seed=3, thin=6, changes={"far": 500}, own_method=NearestMean)
-LARGE = 20_000_000  # bytes: enough to be caught while they are written
 
 
 @pytest.fixture(scope="module")
@@ -295,76 +292,6 @@ def test_a_file_that_could_not_be_written_leaves_the_old_one_and_no_trace(
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert written.read_bytes() == before
     assert [path.name for path in written.parent.iterdir()] == [written.name]
-
-
-# A writer that takes its time, in a process of its own.
-
-
-def write_slowly(path):
-    """Write a file so large that it can be caught half-way."""
-    while True:
-        results.write_whole(path, "x" * LARGE)
-
-
-def is_at_it(folder):
-    return any(size_of(part) > 0 for part in folder.glob(".*.part"))
-
-
-def size_of(path):
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-@pytest.fixture
-def writer(tmp_path):
-    """Return a process that is always about to write a file, and that file's path."""
-    path = tmp_path / "runs" / "large.json"
-    process = multiprocessing.get_context("fork").Process(target=write_slowly, args=(path,))
-    process.start()
-    yield process, path
-    process.kill()
-    process.join()
-
-
-def wait_for(claim, seconds=60):
-    end = time.monotonic() + seconds
-    while not claim():
-        assert time.monotonic() < end, "it never happened"
-
-
-def test_a_killed_writer_leaves_no_half_file_under_the_final_name_and_the_rest_is_swept(
-    tmp_path, writer
-):
-    process, path = writer
-    for _ in range(20):
-        wait_for(lambda: is_at_it(path.parent))
-        assert size_of(path) in (0, LARGE)
-    process.kill()
-    process.join()
-    assert size_of(path) in (0, LARGE)
-    (path.parent / ".hidden").touch()
-    results.sweep(tmp_path)
-    assert {each.name for each in path.parent.iterdir()} <= {path.name, ".hidden"}
-    assert (path.parent / ".hidden").exists()
-
-
-def test_a_sweep_leaves_alone_what_another_process_is_writing(tmp_path, writer):
-    process, path = writer
-    wait_for(lambda: is_at_it(path.parent))
-    sweeps = 0
-    while sweeps < 100 or not path.exists():
-        results.sweep(tmp_path)
-        sweeps += 1
-        assert process.is_alive(), "its file was taken away"
-    assert size_of(path) == LARGE
-
-
-def test_sweeping_where_there_is_nothing_does_nothing(tmp_path):
-    results.sweep(tmp_path / "none")
-    results.sweep(tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_fingerprint_tells_other_images_and_other_names(data):

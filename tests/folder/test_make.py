@@ -46,7 +46,7 @@ MOMENTS = {
     "the first file": (make.checkpoint, "write"),
     "the database": (database, "create"),
     "the snapshot": (snapshots, "save"),
-    "the last move": (Path, "rename"),
+    "the last move": (os, "replace"),
 }
 
 

@@ -22,7 +22,7 @@ from csim.bench.case import Case
 from csim.bench.datasets.catalogue import load
 from csim.bench.methods import settings_of
 from csim.bench.processes import Tell, each
-from csim.bench.results import fingerprint, origin, write_whole
+from csim.bench.results import fingerprint, origin, write_text
 from csim.bench.study import prepare
 from csim.bench.tables.cases import Done
 from csim.bench.tables.figures import NEIGHBOURS
@@ -148,7 +148,7 @@ def _make(projection: Projection, tell: Tell, *, out: Path, data_dir: Path | Non
         tell(done, _PARTS)
     sample = {"known": view.known, "names": view.names, "fingerprint": fingerprint(data)}
     content = {**projection.describe(), "sample": sample, "panels": panels, "origin": origin()}
-    write_whole(path_of(out, projection), json.dumps(content, ensure_ascii=False))
+    write_text(path_of(out, projection), json.dumps(content, ensure_ascii=False))
     tell(_PARTS, _PARTS)
 
 

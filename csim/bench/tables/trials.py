@@ -23,7 +23,7 @@ from csim.bench.datasets import DataSet, thin
 from csim.bench.datasets.catalogue import load
 from csim.bench.methods import settings_of
 from csim.bench.processes import Tell, each
-from csim.bench.results import fingerprint, origin, write_whole
+from csim.bench.results import fingerprint, origin, write_text
 from csim.bench.study import prepare
 from csim.bench.tables.kept import Content, read_kept
 from csim.bench.tables.networks import learn
@@ -178,7 +178,7 @@ def _make(trial: Trial, tell: Tell, *, out: Path, data_dir: Path | None) -> None
         "figures": {name: round(value, 4) for name, value in figures.items()},
         "origin": origin(),
     }
-    write_whole(path_of(out, trial), json.dumps(content, indent=1, ensure_ascii=False))
+    write_text(path_of(out, trial), json.dumps(content, indent=1, ensure_ascii=False))
     tell(1, 1)
 
 
