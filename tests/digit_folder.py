@@ -82,6 +82,16 @@ def answer(folder, position, delay=100):
     connection.close()
 
 
+def crash(stream):
+    """Leave a stream as a killed process does: nothing more is written."""
+    stream._resources.close()
+
+
+def save(stream):
+    """Write a snapshot now."""
+    stream._snapshots.save(stream._engine, stream._log.last.number)
+
+
 def run_through(folder, images, batch=32, **options):
     """Take images with answers that come while they do."""
     with Stream(folder, **options) as stream:

@@ -11,9 +11,11 @@ from csim import checkpoint
 from csim.ask.catalogue import clean_name
 from csim.atomic import new_folder
 from csim.build import build
-from csim.folder import database, snapshots
+from csim.folder import database
 from csim.folder.layout import Config, Layout
-from csim.folder.log import Step, add_labelled, write
+from csim.folder.log import Step, write_step
+from csim.folder.snapshots import Snapshots
+from csim.folder.tables import add_labelled
 from csim.sources.arrival import Decoded
 from csim.threads import one_thread
 
@@ -73,6 +75,6 @@ def _fill(
         )
         class_ids = [engine.dialogue.class_id(name) for name in names]
         add_labelled(connection, items, class_ids, [arrival.kept for arrival in arrivals])
-        step = write(connection, Step("warm-up", 0, None, events))
-    snapshots.save(connection, layout, engine, step, config.picture_room)
+        step = write_step(connection, Step("warm-up"), 0, events)
+    Snapshots(connection, layout, config.picture_room).save(engine, step)
     connection.close()

@@ -19,7 +19,7 @@ from csim.records import Item
 _MANY = 10_000  # values that a statement of SQLite takes with ease
 
 
-def let_go(connection: sqlite3.Connection, engine: Engine, picture_room: int) -> None:
+def drop_unneeded(connection: sqlite3.Connection, engine: Engine, picture_room: int) -> None:
     """Drop the pictures that nobody needs, inside a transaction."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")

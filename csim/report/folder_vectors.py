@@ -9,8 +9,8 @@ import numpy as np
 from csim.build import make_body
 from csim.embed.backbone import OwnBackbone
 from csim.embed.network import pick_device
+from csim.folder.jobs import read_model
 from csim.folder.reader import Reader
-from csim.folder.trainer_process import read_model
 from csim.report.charts import Panel, project
 from csim.report.page import Embedding
 from csim.sources.arrival import Arrival, Decoded

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from digit_folder import crash, save
 from folder.story import knowledge, tell
 from folder.tables import dump
 from hypothesis import HealthCheck, settings
@@ -28,11 +29,12 @@ from sklearn.datasets import load_digits
 
 import csim.records as r
 from csim.folder.database import open_for_reading
+from csim.folder.jobs import train
 from csim.folder.layout import Config, Layout
 from csim.folder.lines import lines
 from csim.folder.make import make
 from csim.folder.stream import Stream
-from csim.folder.trainer_process import train
+from csim.folder.trainer_process import TrainerProcess
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 
@@ -60,7 +62,11 @@ WORDS = {
 KINDS = st.sampled_from(("named", *WORDS, "named", "split", "undo", "correct", "named"))
 
 # Where a step may be cut short: after the engine has moved and before that is written, and right after it is written.
-MOMENTS = ("_commit", "_write_troubles", "_begin_training")
+MOMENTS = {
+    "step": lambda stream: (stream._log, "write"),
+    "troubles": lambda stream: (stream._log, "write_troubles"),
+    "training": lambda stream: (stream._training, "begin_due"),
+}
 
 
 class Stopped(BaseException):
@@ -158,9 +164,9 @@ class Folder(RuleBasedStateMachine):
         elif what == "note":
             self.stream.note(Trouble(f"trouble {self.troubles}", "damaged", "why"))
             self.troubles += 1
-            self.stream._write_troubles()
+            self.stream._log.write_troubles()
         else:
-            self.stream._save()
+            save(self.stream)
 
     @rule()
     @precondition(lambda self: self.under_way() is not None)
@@ -168,10 +174,13 @@ class Folder(RuleBasedStateMachine):
         """Train what is due, as the trainer's process does, and let it take over."""
         version = self.under_way()
         train(Layout(self.root), version)
-        self.stream._trainer.begin(version)  # it is there: no process is started
-        self.stream._is_live = True
+        training = self.stream._training
+        training._trainer = TrainerProcess(Layout(self.root))
+        training.begin_due()  # it is there: no process is started
+        training._is_live = True
         self.stream.attend()
-        self.stream._is_live = False
+        training._trainer = None
+        training._is_live = False
         assert self.stream._engine.model.version == version
 
     @rule(how=st.sampled_from(("close", "crash", *MOMENTS)), count=st.integers(1, 6))
@@ -182,12 +191,12 @@ class Folder(RuleBasedStateMachine):
             self.stream.close()
         else:
             if how in MOMENTS:
-                is_written = how != "_commit"
-                setattr(self.stream, how, stop)
+                is_written = how != "step"
+                setattr(*MOMENTS[how](self.stream), stop)
                 with suppress(Stopped):
                     self.stream.take(arrivals(self.stream.position + 1, count))
                 before = knowledge(self.stream) if is_written else before
-            self.stream._release()
+            crash(self.stream)
         self.stream = Stream(self.root, trains=False)
         assert knowledge(self.stream) == before
         assert how == "close" or (dump(self.root) != rows) == is_written

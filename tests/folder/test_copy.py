@@ -10,10 +10,10 @@ from folder.tables import dump, files, tables
 
 from csim.errors import FolderError, StorageError
 from csim.folder.copy import copy_folder
+from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.output import Output
 from csim.folder.stream import Stream
-from csim.folder.trainer_process import train
 from csim.records import AddClass
 
 
@@ -36,7 +36,7 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
         with Stream(folder, trains=False) as stream:
             for start in range(0, len(images), 5):
                 if start % 20 == 0:
-                    stream._since = -100  # a snapshot is due: older files go
+                    stream._snapshots._last_end = -100  # a snapshot is due: older files go
                 stream.take(images[start : start + 5])
                 time.sleep(0.01)
         is_over.set()
@@ -62,7 +62,7 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
 
 def test_a_copy_replays_what_came_after_its_last_snapshot(asked, tmp_path):
     stream = Stream(asked, trains=False)
-    stream._since = float("inf")
+    stream._snapshots._last_end = float("inf")
     stream.take(arrivals(240)[200:])
     tell(asked, [AddClass("waits")], not_before=300)
     copy_folder(asked, tmp_path / "copy")

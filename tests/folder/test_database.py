@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from digit_folder import crash
 from folder.tables import dump, files
 
 from csim.errors import BusyError, FolderError, StorageError
@@ -108,7 +109,7 @@ def test_a_folder_with_a_damaged_database_says_so_or_works_and_is_never_made_wor
     damaged(path, int(share * size), max(200, size // 50))
     before = files(folder)
     try:
-        Stream(folder, trains=False)._release()
+        crash(Stream(folder, trains=False))
     except FolderError as error:
         assert (  # noqa: PT017
             "damaged" in str(error) or "was not made by csim" in str(error) or "newer" in str(error)

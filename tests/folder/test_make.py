@@ -45,7 +45,7 @@ MOMENTS = {
     "training": None,
     "the first file": (make.checkpoint, "write"),
     "the database": (database, "create"),
-    "the snapshot": (snapshots, "save"),
+    "the snapshot": (snapshots.Snapshots, "save"),
     "the last move": (os, "replace"),
 }
 

@@ -3,7 +3,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from digit_folder import arrivals, decoded, rows
+from digit_folder import arrivals, decoded, rows, save
 from folder.story import tell
 
 from csim.folder.layout import Layout
@@ -38,7 +38,7 @@ def advanced(folder, until=330):
     tell(folder, [Named(1, "heron"), Named(2, "owl"), Skip(3)])
     stream = Stream(folder, trains=False)
     stream.take(arrivals(until)[stream.position :])
-    stream._save()
+    save(stream)
     return stream
 
 
@@ -83,7 +83,7 @@ def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
         connection.execute("UPDATE items SET picture = NULL WHERE id = 'image 1'")
         connection.commit()
     with Stream(folder, trains=False) as stream:
-        stream._save()
+        save(stream)
     assert {file for (file,) in rows(folder, "SELECT file FROM pictures")} == distinct
 
 
@@ -133,5 +133,5 @@ def test_letting_pictures_go_changes_nothing_else(asked, asked_base, tmp_path):
     before = rows(asked, query), rows(asked, "SELECT * FROM members")
     limit(asked, 0)
     with Stream(asked, trains=False) as stream:
-        stream._save()
+        save(stream)
     assert (rows(asked, query), rows(asked, "SELECT * FROM members")) == before

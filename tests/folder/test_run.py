@@ -60,7 +60,7 @@ def test_troubles_are_counted_kept_and_tried_again_next_time(stream, folder):
     stream.attend()
     again, _ = run(stream, mixed)
     assert (again.taken, again.troubles, again.known) == (0, 2, 6)
-    stream._write_troubles()
+    stream._log.write_troubles()
     assert rows(folder, "SELECT id, kind FROM troubles ORDER BY id") == [
         ("gone.png", "vanished"),
         ("text.png", "not-an-image"),

@@ -6,14 +6,14 @@ import sqlite3
 from contextlib import closing, suppress
 
 import pytest
-from digit_folder import arrivals, make_folder, rows
+from digit_folder import arrivals, crash, make_folder, rows
 from folder.story import IMAGES, knowledge, retell, tell
 from folder.tables import dump, files, tables
 
 from csim.errors import CheckpointError, CsimError, FolderError, StorageError
+from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.folder.trainer_process import train
 from csim.records import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
 from csim.sources.arrival import Trouble
 
@@ -41,7 +41,12 @@ def flip(path, seed=0):
 
 
 # Where a step may be cut short: before anything is written, and after each thing that follows the transaction.
-MOMENTS = ("_commit", "_write_troubles", "_begin_training", "_save")
+MOMENTS = {
+    "the step": lambda stream: (stream._log, "write"),
+    "troubles": lambda stream: (stream._log, "write_troubles"),
+    "training": lambda stream: (stream._training, "begin_due"),
+    "snapshot": lambda stream: (stream._snapshots, "save"),
+}
 
 
 def disturbed(folder, seed, crashes):
@@ -49,22 +54,22 @@ def disturbed(folder, seed, crashes):
     rng = random.Random(seed)  # noqa: S311
     while True:
         stream = Stream(folder)
-        patience, moment = rng.randrange(3), rng.choice(MOMENTS)
+        batches = rng.randrange(3)  # before the crash
+        moment = rng.choice(list(MOMENTS))
         try:
             while stream.position < IMAGES:
-                if crashes and not patience:
-                    setattr(stream, moment, stop)
-                    stream._since = (
-                        -100 if moment == "_save" else stream._since
-                    )  # a snapshot is due
-                patience -= 1
+                if crashes and not batches:
+                    setattr(*MOMENTS[moment](stream), stop)
+                    if moment == "snapshot":
+                        stream._snapshots._last_end = -100  # the next one is due
+                batches -= 1
                 start = stream.position
                 stream.take(arrivals(IMAGES)[start : start + rng.randrange(1, 40)])
             stream.finish()
             stream.close()
         except Stopped:
             crashes -= 1
-            stream._release()
+            crash(stream)
             if (
                 rng.random() < 0.8
             ):  # the trainer was quicker than the end of its parent; it need not start again
@@ -165,7 +170,7 @@ def test_a_restart_comes_back_to_where_the_engine_was(asked):
     stream = Stream(asked, trains=False)
     stream.take(arrivals(300)[200:])
     before = knowledge(stream)
-    stream._release()
+    crash(stream)
     again = Stream(asked, trains=False)
     assert knowledge(again) == before
     again.close()
@@ -176,13 +181,13 @@ def test_a_restart_comes_back_to_where_the_engine_was(asked):
 @pytest.mark.slow
 def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same(reference, folder):
     stream = Stream(retell(reference, folder), is_live=True)
-    stream._since = float("inf")  # no snapshot but the first: all will be done again
+    stream._snapshots._last_end = float("inf")  # no snapshot but the first: all will be done again
     while stream.position < 300:
         stream.take(arrivals(IMAGES)[stream.position :][:20])
-    while stream._trainer.version is not None and len(rows(folder, "SELECT 1 FROM models")) < 4:
+    while stream._training.version is not None and len(rows(folder, "SELECT 1 FROM models")) < 4:
         stream.attend()  # until some more are installed, whatever the machine's load
     before = knowledge(stream)
-    stream._release()
+    crash(stream)
     switched = rows(
         folder,
         "SELECT m.installed_at, s.position FROM models m JOIN steps s ON s.body = m.version WHERE s.kind = 'install'",
@@ -193,14 +198,14 @@ def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same
     logged = dump(folder)
     again = Stream(folder, trains=False)
     assert knowledge(again) == before
-    again._release()
+    crash(again)
     assert dump(folder) == logged
 
 
 def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
     stream = Stream(asked, trains=False)
     stream.take(arrivals(220)[200:])
-    stream._release()
+    crash(stream)
     with closing(sqlite3.connect(Layout(asked).database)) as connection:
         connection.execute("UPDATE items SET is_accepted = 1 - is_accepted WHERE place = 210")
         connection.commit()
@@ -241,7 +246,8 @@ def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked
     before = files(asked), dump(asked)
     for _ in range(2):
         with pytest.raises(
-            FolderError, match=r"no whole snapshot left .*; restore the folder from a backup"
+            FolderError,
+            match=r"must have an undamaged snapshot, .*; restore the folder from a backup",
         ):
             Stream(asked, trains=False)
     assert (files(asked), dump(asked)) == before
@@ -304,7 +310,7 @@ def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked)
         take_for_ever(stream)
     stream._connection.execute("PRAGMA max_page_count = 1000000")  # there is room again
     for act in (lambda: stream.take(arrivals(400)[stream.position :][:16]), stream.finish):
-        with pytest.raises(FolderError, match="open the folder anew"):
+        with pytest.raises(FolderError, match="open the folder again"):
             act()
     stream.close()
     go_on(asked, 330, trains=False)
@@ -353,7 +359,7 @@ def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_mode
     train(Layout(calm), 2)
     go_on(calm, 260)
     stream = Stream(due)
-    os.kill(stream._trainer._process.pid, signal.SIGKILL)
+    os.kill(stream._training._trainer._process.pid, signal.SIGKILL)
     with pytest.raises(
         FolderError, match=r"model 2 must be trained .* failed .*nothing is lost, run again"
     ):
@@ -370,8 +376,7 @@ def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_mode
 def test_training_waits_for_whoever_runs_the_stream_next(due):
     with Stream(due, trains=False) as stream:
         stream.attend()
-        assert stream._trainer.version is None
-        assert stream._trainer._process is None
+        assert not stream.is_training
     assert rows(due, "SELECT installed_at FROM models WHERE version = 2") == [(None,)]
     assert Layout(due).job(2).is_file()
 
@@ -380,14 +385,14 @@ def test_training_waits_for_whoever_runs_the_stream_next(due):
 def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens_again(tmp_path):
     folder = make_folder(tmp_path / "stream", retrain_lag=0)
     stream = Stream(folder)
-    stream._since = float("inf")  # no snapshot: all will be done again
+    stream._snapshots._last_end = float("inf")  # no snapshot: all will be done again
     stream.take(arrivals(100))
     tell(
         folder, [Named(1, "one new class"), Named(2, "another new class")]
     )  # the second while the first is trained
     stream.take(arrivals(130)[100:])
     before = knowledge(stream)
-    stream._release()
+    crash(stream)
     assert (
         rows(folder, "SELECT position, switch_at, installed_at FROM models WHERE version > 1")
         == [(100,) * 3] * 2
@@ -405,7 +410,7 @@ def test_what_no_row_speaks_of_is_swept_at_the_start(due):
         layout.job(2).with_name(".000002.safetensors.abc"), layout.snapshot(1).with_name(".x"),
     ):  # fmt: skip
         path.write_bytes(b"left behind")
-    Stream(due, trains=False)._release()
+    crash(Stream(due, trains=False))
     assert files(due) == needed
 
 
@@ -436,7 +441,7 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
     stream = Stream(folder, trains=False)
     stream.note(Trouble("empty.png", "empty", "it has no bytes"))
     stream.take(arrivals(5))
-    stream._release()
+    crash(stream)
     with Stream(folder, trains=False) as stream:
         asked = ["image 5", "labelled 1", "broken.png", "empty.png", "image 6", ""]
         assert stream.known(asked) == {"image 5", "labelled 1"}
@@ -452,7 +457,7 @@ def test_to_finish_twice_asks_once_even_after_a_crash(asked):
     stream.take(arrivals(230)[200:])
     stream.finish()
     stream.finish()
-    stream._release()
+    crash(stream)
     with Stream(asked, trains=False) as stream:
         stream.finish()
         assert rows(asked, "SELECT count(*) FROM steps WHERE kind = 'ask'") == [(1,)]
