@@ -41,7 +41,7 @@ def send(
     try:
         numbers = inbox.post(connection, messages, keys=keys)
         try:
-            with Stream(root, trains=False) as stream:
+            with Stream(root, trainer=None) as stream:
                 stream.attend()
         except BusyError:
             pass  # its engine runs, and takes them at its next border

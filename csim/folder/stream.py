@@ -24,7 +24,7 @@ from csim.folder.log import Log, Step
 from csim.folder.replay import replay
 from csim.folder.snapshots import Snapshots, remove_unneeded_files
 from csim.folder.trainer_process import TrainerProcess
-from csim.folder.training import Training
+from csim.folder.training import Trainer, Training
 from csim.sources.arrival import Decoded, Trouble
 
 BATCH = 512  # images per transaction: more cost less, but messages wait longer
@@ -39,11 +39,18 @@ class Stream:
         The folder.
     is_live
         Let a new model take over as soon as it is ready, not at a position fixed in advance.
-    trains
-        Whether models that are due are trained; otherwise they wait for the next run.
+    trainer
+        Returns what trains the models, given the folder's files. With None, models that are due
+        wait for the next run.
     """
 
-    def __init__(self, root: Path, *, is_live: bool = False, trains: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        is_live: bool = False,
+        trainer: Callable[[Layout], Trainer] | None = TrainerProcess,
+    ) -> None:
         self.layout = Layout(root)
         with ExitStack() as resources:
             access = WriteAccess(self.layout)
@@ -59,9 +66,12 @@ class Stream:
                     self._connection, self.layout, self.config, self._engine, self._snapshots.step
                 )
                 self._log = Log(self._connection, self.layout, last)
-                trainer = TrainerProcess(self.layout) if trains else None
                 self._training = Training(
-                    self._connection, self.layout, self.config, trainer, is_live=is_live
+                    self._connection,
+                    self.layout,
+                    self.config,
+                    None if trainer is None else trainer(self.layout),
+                    is_live=is_live,
                 )
                 resources.callback(self._training.stop)
                 self._training.begin_due()

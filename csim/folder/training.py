@@ -10,13 +10,34 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from csim.checkpoint import checksum
 from csim.folder.database import translate_errors
 from csim.folder.jobs import read_model, write_job
 from csim.folder.layout import Config, Layout
-from csim.folder.trainer_process import TrainerProcess
 from csim.records import Job, Model
+
+
+class Trainer(Protocol):
+    """Train models from the job files of a stream folder, one at a time."""
+
+    def begin(self, version: int) -> None:
+        """Start to train a model from its job file."""
+        ...
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether `finish` returns, or raises, without waiting long."""
+        ...
+
+    def finish(self) -> float:
+        """Wait until the model file is written; return the seconds that training took."""
+        ...
+
+    def stop(self) -> None:
+        """Give up unfinished training and release what the trainer holds."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +60,8 @@ class Training:
         The folder's files.
     config
         The folder's configuration.
+    trainer
+        What trains the models; None leaves models that are due to the next run.
     is_live
         Let a new model take over as soon as it is ready.
     """
@@ -48,7 +71,7 @@ class Training:
         connection: sqlite3.Connection,
         layout: Layout,
         config: Config,
-        trainer: TrainerProcess | None,
+        trainer: Trainer | None,
         *,
         is_live: bool,
     ) -> None:

@@ -30,7 +30,7 @@ def folder(base, tmp_path):
 def asked_base(tmp_path_factory):
     """Return a stream folder with open questions, after 200 images; no training is ever due; read-only."""
     root = make_folder(tmp_path_factory.mktemp("asked") / "stream", UNTAUGHT, retrain_lag=60)
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         stream.take(arrivals(200))
     return root
 
@@ -45,7 +45,7 @@ def asked(asked_base, tmp_path):
 def due_base(tmp_path_factory):
     """Return a stream folder after 200 images, where model 2 waits to be trained and takes over at 230; read-only."""
     root = make_folder(tmp_path_factory.mktemp("due") / "stream", NEW_ONLY, retrain_lag=30)
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         stream.take(arrivals(200))
         tell(root, [Named(1, "something new")])
         stream.attend()

@@ -5,6 +5,7 @@ from contextlib import closing
 import numpy as np
 from digit_folder import arrivals, name_of, rows
 from digit_stream import digit_stream
+from folder.in_process import InProcessTrainer
 
 from csim.checkpoint import engine_state
 from csim.folder import inbox
@@ -70,11 +71,11 @@ def replies(question, name):
             yield 50, Named(question, name)
 
 
-def run_reference(folder):
+def run_reference(folder, trainer=InProcessTrainer):
     """Take the images in small batches; whatever is asked is answered long before the answer is to be taken."""
     for position, edit in EDITS.items():
         tell(folder, [edit], keys=[f"edit at {position}"], not_before=position)
-    with Stream(folder) as stream:
+    with Stream(folder, trainer=trainer) as stream:
         for start in range(0, IMAGES, 30):
             stream.take(arrivals(IMAGES)[start : start + 30])
             asked = "SELECT q.id, q.position, i.id FROM questions q JOIN items i ON i.place = representative"

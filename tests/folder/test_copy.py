@@ -33,7 +33,7 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
     images, is_over = arrivals(300), threading.Event()
 
     def run():
-        with Stream(folder, trains=False) as stream:
+        with Stream(folder, trainer=None) as stream:
             for start in range(0, len(images), 5):
                 if start % 20 == 0:
                     stream._snapshots._last_end = -100  # a snapshot is due: older files go
@@ -51,7 +51,7 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
     assert is_over.is_set()
     begun = []
     for copy in copies[:: max(1, len(copies) // 4)]:
-        with Stream(copy, trains=False) as stream:
+        with Stream(copy, trainer=None) as stream:
             assert stream.problems == []
             begun.append(stream.position)
             stream.take(images[stream.position :])
@@ -61,14 +61,14 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
 
 
 def test_a_copy_replays_what_came_after_its_last_snapshot(asked, tmp_path):
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     stream._snapshots._last_end = float("inf")
     stream.take(arrivals(240)[200:])
     tell(asked, [AddClass("waits")], not_before=300)
     copy_folder(asked, tmp_path / "copy")
     before = knowledge(stream)
     stream.close()
-    with Stream(tmp_path / "copy", trains=False) as again:
+    with Stream(tmp_path / "copy", trainer=None) as again:
         assert knowledge(again) == before
     assert rows(tmp_path / "copy", "SELECT kind, step FROM inbox") == [("AddClass", None)]
 

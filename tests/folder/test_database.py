@@ -109,7 +109,7 @@ def test_a_folder_with_a_damaged_database_says_so_or_works_and_is_never_made_wor
     damaged(path, int(share * size), max(200, size // 50))
     before = files(folder)
     try:
-        crash(Stream(folder, trains=False))
+        crash(Stream(folder, trainer=None))
     except FolderError as error:
         assert (  # noqa: PT017
             "damaged" in str(error) or "was not made by csim" in str(error) or "newer" in str(error)
@@ -262,12 +262,12 @@ def test_a_migration_that_fails_leaves_the_folder_as_it_was(folder, older, monke
 def test_an_older_folder_whose_engine_runs_is_not_brought_up_under_it(
     folder, tmp_path, monkeypatch
 ):
-    with Stream(folder, trains=False):
+    with Stream(folder, trainer=None):
         before = dump(folder)
         monkeypatch.setattr(database, "VERSION", VERSION + 1)
         monkeypatch.setattr(database, "MIGRATIONS", {VERSION: STEP})
         with pytest.raises(BusyError):
-            Stream(folder, trains=False)
+            Stream(folder, trainer=None)
         assert dump(folder) == before
     shutil.rmtree(folder)
 

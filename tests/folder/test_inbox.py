@@ -42,7 +42,7 @@ def test_a_message_is_safe_once_posted_even_if_its_sender_is_killed_at_once(fold
     assert rows(folder, "SELECT kind, body, step FROM inbox") == [
         ("AddClass", '{"name": "heron"}', None)
     ]
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
     assert rows(folder, "SELECT name FROM classes WHERE name = 'heron'") == [("heron",)]
 
@@ -71,7 +71,7 @@ def test_a_key_that_is_sent_twice_is_one_message(connection, folder):
     again = inbox.post(connection, [Skip(2), AddClass("heron")], keys=["b", "c"])
     assert again[0] == once[1]
     assert said(inbox.waiting(connection, 0)) == [Skip(1), Skip(2), AddClass("heron")]
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
         assert inbox.post(connection, [AddClass("heron")], keys=["c"]) == again[1:]
         stream.attend()
@@ -103,7 +103,7 @@ def test_the_outcome_tells_waiting_from_taken_from_refused(connection, folder):
     assert [inbox.outcome(connection, number) for number in (good, bad, late)] == [
         (False, None)
     ] * 3
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
     assert inbox.outcome(connection, good) == (True, None)
     assert inbox.outcome(connection, late) == (False, None)
@@ -115,7 +115,7 @@ def test_the_outcome_tells_waiting_from_taken_from_refused(connection, folder):
 def test_a_refusal_is_kept_and_not_tried_again(connection, folder):
     inbox.post(connection, [Named(5, "heron")], keys=["too early"])
     for _ in range(2):
-        with Stream(folder, trains=False) as stream:
+        with Stream(folder, trainer=None) as stream:
             stream.attend()
     ((refusal, step),) = rows(folder, "SELECT refusal, step FROM inbox")
     assert refusal.startswith("no question has the id 5")
@@ -149,7 +149,7 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
     ]
     for sender in senders:
         assert sender.stdout.readline() == b"ready\n"
-    with Stream(folder, trains=False) as stream:  # the engine takes them meanwhile
+    with Stream(folder, trainer=None) as stream:  # the engine takes them meanwhile
         for sender in senders:
             sender.stdin.write(b"go\n")
             sender.stdin.flush()
@@ -185,6 +185,6 @@ def test_a_message_can_be_posted_through_a_plain_connection_of_the_standard_libr
             "INSERT INTO inbox (key, not_before, kind, body) VALUES ('mine', 0, 'AddClass', '{\"name\": \"heron\"}')"
         )
         plain.commit()
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
     assert rows(folder, "SELECT refusal FROM inbox") == [(None,)]

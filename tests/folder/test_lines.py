@@ -112,7 +112,7 @@ def test_a_folder_in_which_nothing_happened_has_no_lines(base):
 @pytest.mark.parametrize("moment", ["FROM items", "FROM steps", "FROM events"])
 def test_lines_can_be_read_while_the_engine_goes_on(asked, moment):
     """Between two queries of a reader, a class is added and given to an image."""
-    with Stream(asked, trains=False) as stream, Reader(asked) as reader:
+    with Stream(asked, trainer=None) as stream, Reader(asked) as reader:
         before = list(reader.lines())
 
         def meanwhile(statement):

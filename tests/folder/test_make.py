@@ -62,7 +62,7 @@ def test_a_killed_init_leaves_no_folder_and_can_be_repeated(tmp_path, moment):
     assert all(left.name.startswith(".stream.") for left in tmp_path.iterdir())
     if moment == "training":
         made(tmp_path / "stream")
-        Stream(tmp_path / "stream", trains=False).close()
+        Stream(tmp_path / "stream", trainer=None).close()
 
 
 def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
@@ -86,7 +86,7 @@ def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
 
 
 def test_what_was_decided_at_the_start_is_read_back(base):
-    with Stream(base, trains=False) as stream:
+    with Stream(base, trainer=None) as stream:
         assert stream.config.image_shape == (8, 8)
         assert stream.config.retrain_lag == 60
         assert stream.config.settings.recent == 200
@@ -130,7 +130,7 @@ def test_parents_are_made_and_odd_names_are_fine(tmp_path):
     root = tmp_path / "a b" / "ü ?#%" / "stream"
     made(root, count=60)
     assert [left.name for left in root.parent.iterdir()] == ["stream"]
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         assert stream.position == 0
 
 

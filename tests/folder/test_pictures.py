@@ -36,7 +36,7 @@ def limit(folder, most):
 def advanced(folder, until=330):
     """Answer some questions and go on; return the stream, with a snapshot just written."""
     tell(folder, [Named(1, "heron"), Named(2, "owl"), Skip(3)])
-    stream = Stream(folder, trains=False)
+    stream = Stream(folder, trainer=None)
     stream.take(arrivals(until)[stream.position :])
     save(stream)
     return stream
@@ -71,7 +71,7 @@ def test_what_is_kept_is_the_very_file_under_its_own_hash(asked):
 def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
     once = arrivals(30)
     again = decoded([arrival.image for arrival in once], "the same again")
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.take([*once, *again])
     distinct = {file for (file,) in rows(folder, "SELECT file FROM pictures")}
     assert rows(folder, "SELECT count(*) FROM pictures") == [(len(distinct),)]
@@ -82,7 +82,7 @@ def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
     ) as connection:  # one of the two is let go
         connection.execute("UPDATE items SET picture = NULL WHERE id = 'image 1'")
         connection.commit()
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         save(stream)
     assert {file for (file,) in rows(folder, "SELECT file FROM pictures")} == distinct
 
@@ -132,6 +132,6 @@ def test_letting_pictures_go_changes_nothing_else(asked, asked_base, tmp_path):
     query = "SELECT place, id, class_id, question_id, is_told FROM items WHERE place <= 200 ORDER BY place"
     before = rows(asked, query), rows(asked, "SELECT * FROM members")
     limit(asked, 0)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         save(stream)
     assert (rows(asked, query), rows(asked, "SELECT * FROM members")) == before

@@ -17,7 +17,7 @@ def taken(folder):
 
 @pytest.fixture
 def stream(folder):
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         yield stream
 
 
@@ -97,8 +97,8 @@ def test_a_source_that_fails_loses_nothing_of_what_it_gave(folder):
         yield from source(7)
         raise ConnectionError
 
-    with Stream(folder, trains=False) as stream, pytest.raises(ConnectionError):
+    with Stream(folder, trainer=None) as stream, pytest.raises(ConnectionError):
         run(stream, broken())
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         run(stream, source(9))
     assert taken(folder) == [f"image {place}" for place in range(1, 10)]

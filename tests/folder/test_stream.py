@@ -7,13 +7,15 @@ from contextlib import closing, suppress
 
 import pytest
 from digit_folder import arrivals, crash, make_folder, rows
-from folder.story import IMAGES, knowledge, retell, tell
+from folder.in_process import InProcessTrainer
+from folder.story import IMAGES, knowledge, retell, run_reference, tell
 from folder.tables import dump, files, tables
 
 from csim.errors import CheckpointError, CsimError, FolderError, StorageError
 from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
+from csim.folder.trainer_process import TrainerProcess
 from csim.records import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
 from csim.sources.arrival import Trouble
 
@@ -53,7 +55,7 @@ def disturbed(folder, seed, crashes):
     """Take all images, stopped at random moments as a killed process is: nothing is closed, nothing saved."""
     rng = random.Random(seed)  # noqa: S311
     while True:
-        stream = Stream(folder)
+        stream = Stream(folder, trainer=InProcessTrainer)
         batches = rng.randrange(3)  # before the crash
         moment = rng.choice(list(MOMENTS))
         try:
@@ -70,13 +72,6 @@ def disturbed(folder, seed, crashes):
         except Stopped:
             crashes -= 1
             crash(stream)
-            if (
-                rng.random() < 0.8
-            ):  # the trainer was quicker than the end of its parent; it need not start again
-                for (version,) in rows(
-                    folder, "SELECT version FROM models WHERE installed_at IS NULL"
-                ):
-                    train(Layout(folder), version)
         else:
             return crashes
 
@@ -84,6 +79,14 @@ def disturbed(folder, seed, crashes):
 @pytest.mark.slow
 def test_a_stream_that_is_stopped_again_and_again_ends_as_one_that_never_was(reference, folder):
     assert disturbed(retell(reference, folder), seed=4, crashes=12) == 0
+    ours, theirs = tables(folder), tables(reference)
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+
+
+@pytest.mark.slow
+def test_every_trainer_gives_the_same_stream(reference, folder):
+    run_reference(folder, TrainerProcess)
     ours, theirs = tables(folder), tables(reference)
     for name in theirs:
         assert ours[name] == theirs[name], name
@@ -118,7 +121,7 @@ def test_each_message_is_taken_at_exactly_its_position(folder):
     places = [7, 7, 13, 13, 40, 41]
     for number, place in enumerate(places):
         tell(folder, [AddClass(f"class {number}")], not_before=place)
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.take(arrivals(40))
         stream.attend()
     taken = rows(
@@ -143,7 +146,7 @@ def test_each_message_is_taken_at_exactly_its_position(folder):
 def test_a_message_that_must_be_refused_does_not_stop_the_others(asked):
     tell(asked, [AddClass("a"), RemoveClass(77), Named(1, "b"), Named(1, "c"), Named(2, " \n")])
     tell(asked, [Skip(2), RenameClass(0, "d")])
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.attend()
     refused = [
         refusal is not None
@@ -159,7 +162,7 @@ def test_a_message_that_must_be_refused_does_not_stop_the_others(asked):
 
 def test_a_refused_message_leaves_the_engine_as_it_was(asked):
     tell(asked, [RemoveClass(77), Named(999, "b"), Named(2, ""), RenameClass(0, "x" * 300)])
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         before = knowledge(stream)
         stream.attend()
         assert knowledge(stream) == before
@@ -167,25 +170,22 @@ def test_a_refused_message_leaves_the_engine_as_it_was(asked):
 
 def test_a_restart_comes_back_to_where_the_engine_was(asked):
     tell(asked, [Named(1, "heron"), Skip(2), AddClass("owl")], not_before=230)
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     stream.take(arrivals(300)[200:])
     before = knowledge(stream)
     crash(stream)
-    again = Stream(asked, trains=False)
+    again = Stream(asked, trainer=None)
     assert knowledge(again) == before
     again.close()
-    with Stream(asked, trains=False) as after:  # now from its snapshot, nothing is done again
+    with Stream(asked, trainer=None) as after:  # now from its snapshot, nothing is done again
         assert knowledge(after) == before
 
 
-@pytest.mark.slow
 def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same(reference, folder):
-    stream = Stream(retell(reference, folder), is_live=True)
+    stream = Stream(retell(reference, folder), is_live=True, trainer=InProcessTrainer)
     stream._snapshots._last_end = float("inf")  # no snapshot but the first: all will be done again
     while stream.position < 300:
         stream.take(arrivals(IMAGES)[stream.position :][:20])
-    while stream._training.version is not None and len(rows(folder, "SELECT 1 FROM models")) < 4:
-        stream.attend()  # until some more are installed, whatever the machine's load
     before = knowledge(stream)
     crash(stream)
     switched = rows(
@@ -196,14 +196,14 @@ def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same
     assert all(installed == position for installed, position in switched)
     assert rows(folder, "SELECT DISTINCT switch_at FROM models WHERE version > 1") == [(None,)]
     logged = dump(folder)
-    again = Stream(folder, trains=False)
+    again = Stream(folder, trainer=None)
     assert knowledge(again) == before
     crash(again)
     assert dump(folder) == logged
 
 
 def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     stream.take(arrivals(220)[200:])
     crash(stream)
     with closing(sqlite3.connect(Layout(asked).database)) as connection:
@@ -213,7 +213,7 @@ def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
     with pytest.raises(
         FolderError, match=r"step \d+ \(observe\) does not; run it with the versions of csim"
     ):
-        Stream(asked, trains=False)
+        Stream(asked, trainer=None)
     assert dump(asked) == before
 
 
@@ -225,16 +225,16 @@ def snapshots_of(folder):
     "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"")]
 )
 def test_if_the_newer_snapshot_is_damaged_the_older_serves_and_one_is_told(asked, harm):
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         before = knowledge(stream)
         assert stream.problems == []
     older, newer = snapshots_of(asked)
     harm(newer)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         assert knowledge(stream) == before
         assert len(stream.problems) == 1
         assert newer.name in stream.problems[0]
-    with Stream(asked, trains=False) as stream:  # it has been written anew
+    with Stream(asked, trainer=None) as stream:  # it has been written anew
         assert knowledge(stream) == before
         assert stream.problems == []
     assert snapshots_of(asked) == [older, newer]
@@ -249,7 +249,7 @@ def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked
             FolderError,
             match=r"must have an undamaged snapshot, .*; restore the folder from a backup",
         ):
-            Stream(asked, trains=False)
+            Stream(asked, trainer=None)
     assert (files(asked), dump(asked)) == before
 
 
@@ -261,16 +261,16 @@ def test_a_missing_or_damaged_model_is_said_and_nothing_is_changed(asked, harm):
     before = files(asked), dump(asked)
     for _ in range(2):
         with pytest.raises((FolderError, CheckpointError), match=r"000001\.safetensors"):
-            Stream(asked, trains=False)
+            Stream(asked, trainer=None)
     assert (files(asked), dump(asked)) == before
 
 
 def test_the_lock_is_free_after_a_start_that_failed(asked):
     away = shutil.move(Layout(asked).model(1), asked / "elsewhere")
     with pytest.raises(CsimError):
-        Stream(asked, trains=False)
+        Stream(asked, trainer=None)
     shutil.move(away, Layout(asked).model(1))
-    Stream(asked, trains=False).close()
+    Stream(asked, trainer=None).close()
 
 
 def fill_the_disk(stream):
@@ -289,7 +289,7 @@ def test_a_full_disk_loses_nothing(asked, tmp_path):
     for each in (asked, calm):
         tell(each, [Named(1, "heron"), Named(2, "owl")], keys=["a", "b"], not_before=240)
     go_on(calm, 330)
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     fill_the_disk(stream)
     with pytest.raises(StorageError, match="make room"):
         take_for_ever(stream)
@@ -304,7 +304,7 @@ def test_a_full_disk_loses_nothing(asked, tmp_path):
 
 
 def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked):
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     fill_the_disk(stream)
     with pytest.raises(StorageError):
         take_for_ever(stream)
@@ -313,7 +313,7 @@ def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked)
         with pytest.raises(FolderError, match="open the folder again"):
             act()
     stream.close()
-    go_on(asked, 330, trains=False)
+    go_on(asked, 330, trainer=None)
     places = [
         place for (place,) in rows(asked, "SELECT place FROM items WHERE place > 0 ORDER BY place")
     ]
@@ -322,7 +322,7 @@ def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked)
 
 @pytest.mark.parametrize("name", ["snapshots", "jobs"])
 def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
-    stream = Stream(due, trains=False)
+    stream = Stream(due, trainer=None)
     stream.take(arrivals(210)[200:])
     folder, away = due / name, due / "away"
     folder.rename(away)
@@ -339,7 +339,7 @@ def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
             stream.close()
     folder.unlink()
     away.rename(folder)
-    with Stream(due, trains=False) as again:
+    with Stream(due, trainer=None) as again:
         assert again.position == 210
 
 
@@ -374,17 +374,16 @@ def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_mode
 
 
 def test_training_waits_for_whoever_runs_the_stream_next(due):
-    with Stream(due, trains=False) as stream:
+    with Stream(due, trainer=None) as stream:
         stream.attend()
         assert not stream.is_training
     assert rows(due, "SELECT installed_at FROM models WHERE version = 2") == [(None,)]
     assert Layout(due).job(2).is_file()
 
 
-@pytest.mark.slow
 def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens_again(tmp_path):
     folder = make_folder(tmp_path / "stream", retrain_lag=0)
-    stream = Stream(folder)
+    stream = Stream(folder, trainer=InProcessTrainer)
     stream._snapshots._last_end = float("inf")  # no snapshot: all will be done again
     stream.take(arrivals(100))
     tell(
@@ -398,7 +397,7 @@ def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens
         == [(100,) * 3] * 2
     )
     assert rows(folder, "SELECT count(*) FROM steps WHERE kind = 'observe' AND body = 0") == [(0,)]
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         assert knowledge(stream) == before
 
 
@@ -410,7 +409,7 @@ def test_what_no_row_speaks_of_is_swept_at_the_start(due):
         layout.job(2).with_name(".000002.safetensors.abc"), layout.snapshot(1).with_name(".x"),
     ):  # fmt: skip
         path.write_bytes(b"left behind")
-    crash(Stream(due, trains=False))
+    crash(Stream(due, trainer=None))
     assert files(due) == needed
 
 
@@ -434,15 +433,15 @@ def test_after_a_snapshot_only_what_a_restart_needs_is_left(reference):
 def test_troubles_are_counted_once_and_may_come_again(folder):
     trouble = Trouble("broken.png", "damaged", "it ends too early")
     for _ in range(2):
-        with Stream(folder, trains=False) as stream:
+        with Stream(folder, trainer=None) as stream:
             assert stream.known(["image 1"]) == set()
             stream.note(trouble)
             stream.note(trouble)
-    stream = Stream(folder, trains=False)
+    stream = Stream(folder, trainer=None)
     stream.note(Trouble("empty.png", "empty", "it has no bytes"))
     stream.take(arrivals(5))
     crash(stream)
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         asked = ["image 5", "labelled 1", "broken.png", "empty.png", "image 6", ""]
         assert stream.known(asked) == {"image 5", "labelled 1"}
         assert stream.known([]) == set()
@@ -453,12 +452,12 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
 
 
 def test_to_finish_twice_asks_once_even_after_a_crash(asked):
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     stream.take(arrivals(230)[200:])
     stream.finish()
     stream.finish()
     crash(stream)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.finish()
         assert rows(asked, "SELECT count(*) FROM steps WHERE kind = 'ask'") == [(1,)]
         stream.take(arrivals(231)[230:])
@@ -467,7 +466,7 @@ def test_to_finish_twice_asks_once_even_after_a_crash(asked):
 
 
 def test_to_finish_leaves_no_image_without_a_class_but_those_asked_about(asked):
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.finish()
     asked_about = {
         place
@@ -479,7 +478,7 @@ def test_to_finish_leaves_no_image_without_a_class_but_those_asked_about(asked):
 
 def test_nothing_to_take_is_fine(asked):
     before = dump(asked)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.take([])
         stream.attend()
     assert dump(asked) == before
@@ -489,7 +488,7 @@ def test_the_size_of_the_batches_changes_nothing(base, tmp_path):
     results = []
     for size in (1, 7, 100):
         folder = shutil.copytree(base, tmp_path / str(size))
-        go_on(folder, 100, batch=size, trains=False)
+        go_on(folder, 100, batch=size, trainer=None)
         found = tables(folder)
         results.append(found)
     assert results[0] == results[1] == results[2]
@@ -498,7 +497,7 @@ def test_the_size_of_the_batches_changes_nothing(base, tmp_path):
 def test_images_that_a_correction_gave_their_class_are_still_of_its_question(asked):
     query = "SELECT question_id FROM members GROUP BY question_id HAVING count(*) > 2 ORDER BY question_id"
     ((question,), *_) = rows(asked, query)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         tell(asked, [Named(question, "crane"), Correct(question, "heron")])
         stream.attend()
     given = "SELECT c.name, i.question_id FROM items i JOIN members m USING (place) JOIN classes c ON c.id = i.class_id"

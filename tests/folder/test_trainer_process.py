@@ -88,7 +88,7 @@ def test_a_trainer_ends_with_its_parent_even_one_that_was_killed(due):
         assert time.monotonic() < until
         time.sleep(0.05)
     (due / "pid").unlink()
-    with Stream(due, trains=False) as stream:
+    with Stream(due, trainer=None) as stream:
         assert stream.position == 200
 
 

@@ -65,7 +65,7 @@ def small_folder() -> Path:
     """Return the folder; whoever changes it takes a copy."""
     root = new_folder(Path(_TEMPORARY.name) / "small & <i>nasty")
     _, _, stream, what = _split()
-    with Stream(root, trains=False) as own:
+    with Stream(root, trainer=None) as own:
         own.take(stream[:_BEFORE])
     with Reader(root) as reader:
         asked = [
