@@ -104,43 +104,50 @@ class Stream:
         """Return the scores of images under the model in use, (n, K); nothing changes."""
         return self._engine.head.scores(self._engine.gallery.embed(images))
 
-    def take(self, arrivals: Sequence[Decoded]) -> None:
-        """Classify images; when this returns they are safe."""
+    def take(self, arrivals: Sequence[Decoded]) -> list[r.Event]:
+        """Classify images and return what happened, in order; when this returns they are safe.
+
+        The events include those of messages and new models that were due before an image.
+        """
+        events: list[r.Event] = []
         while arrivals:
-            self.attend()
+            events += self.attend()
             message_at = inbox.next_position(self._connection, self.position)
             room = _images_until(self.position, message_at, self._training.switch_at)
             step = _observe_step(arrivals[:room], self.position + 1)
             with self._log.changing():
-                self._write(step, self._engine.observe(step.items))
+                events += self._write(step, self._engine.observe(step.items))
             arrivals = arrivals[room:]
+        return events
 
-    def attend(self) -> None:
-        """Take the messages that wait, and a new model if it is due."""
-        self._take_messages()
+    def attend(self) -> list[r.Event]:
+        """Take the messages that wait, and a new model if it is due; return what happened."""
+        events = self._take_messages()
         while self._training.is_due(self.position):  # without lag, one can make the next due here
-            self._install()
+            events += self._install()
+        return events
 
     def note(self, trouble: Trouble) -> None:
         """Count an image that cannot be taken; csim writes it with the next step."""
         self._log.note(trouble)
 
-    def finish(self, *, ask: bool = True) -> None:
-        """Do what is left when no image is to come: messages, training, questions.
+    def finish(self, *, ask: bool = True) -> list[r.Event]:
+        """Take messages, wait for training and ask, as no image is to come; return what happened.
 
         Parameters
         ----------
         ask
             Search for questions about the images that wait, and give the others their best class.
         """
-        self._take_messages()
+        events = self._take_messages()
         while self.is_training:
-            self._install()
-            self._take_messages()
+            events += self._install()
+            events += self._take_messages()
         last = self._log.last
         if ask and (last.kind, last.position) != ("ask", self.position):
             with self._log.changing():
-                self._write(Step("ask"), self._engine.ask_now())
+                events += self._write(Step("ask"), self._engine.ask_now())
+        return events
 
     def close(self) -> None:
         """Write a snapshot and release the folder; the next run repeats unfinished training."""
@@ -151,28 +158,30 @@ class Stream:
         finally:
             self._resources.close()
 
-    def _take_messages(self) -> None:
+    def _take_messages(self) -> list[r.Event]:
         """Take messages one by one, so that a refused one does not hold up the others."""
+        events: list[r.Event] = []
         for queued in inbox.waiting(self._connection, self.position):
             with self._log.changing():
                 refusal = None
                 try:
-                    events = inbox.apply(self._engine, queued.message)
+                    happened = inbox.apply(self._engine, queued.message)
                 except CsimError as error:
-                    events = []
+                    happened = []
                     refusal = str(error)
                 mark = partial(inbox.mark_taken, self._connection, queued.number, refusal)
-                self._write(Step("inbox", queued.number), events, mark)
+                events += self._write(Step("inbox", queued.number), happened, mark)
+        return events
 
-    def _install(self) -> None:
+    def _install(self) -> list[r.Event]:
         trained = self._training.finish()
         with self._log.changing():
             events = self._engine.install(trained.model)
             record = partial(self._training.record_installed, trained)
-            self._write(Step("install", trained.model.version), events, record)
+            return self._write(Step("install", trained.model.version), events, record)
 
-    def _write(self, step: Step, events: list[r.Event], *more: Callable[[], None]) -> None:
-        """Write a step: job files first, then everything else in one transaction."""
+    def _write(self, step: Step, events: list[r.Event], *more: Callable[[], None]) -> list[r.Event]:
+        """Write a step, job files first, then the rest in one transaction; return its events."""
         jobs = [event.job for event in events if isinstance(event, r.TrainingDue)]
         base = None if self._engine.model is None else self._engine.model.version
         self._training.write_jobs(jobs, base)
@@ -182,6 +191,7 @@ class Stream:
         self._training.begin_due()
         if self._snapshots.is_due:
             self._snapshots.save(self._engine, self._log.last.number)
+        return events
 
 
 def _images_until(position: int, *borders: int | None) -> int:

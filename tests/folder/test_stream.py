@@ -12,11 +12,22 @@ from folder.story import IMAGES, knowledge, retell, run_reference, tell
 from folder.tables import dump, files, tables
 
 from csim.errors import CheckpointError, CsimError, FolderError, StorageError
+from csim.folder.codec import event_to_text
 from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
 from csim.folder.trainer_process import TrainerProcess
-from csim.records import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
+from csim.records import (
+    Accepted,
+    AddClass,
+    Correct,
+    Named,
+    Rejected,
+    RemoveClass,
+    RenameClass,
+    Skip,
+    TrainingDue,
+)
 from csim.sources.arrival import Trouble
 
 
@@ -115,6 +126,41 @@ def test_the_story_has_all_that_a_person_can_say_and_all_that_can_happen(referen
     }
     assert rows(reference, "SELECT count(*) FROM inbox WHERE refusal IS NOT NULL")[0][0] > 3
     assert rows(reference, "SELECT count(*) FROM models WHERE installed_at IS NOT NULL")[0][0] > 3
+
+
+def logged(folder):
+    """Return what the log says happened in the stream, step by step."""
+    found = []
+    for (step,) in rows(folder, "SELECT step FROM steps WHERE kind != 'warm-up' ORDER BY step"):
+        found += rows(folder, "SELECT id, is_accepted FROM items WHERE step = ?", step)
+        found += rows(folder, "SELECT kind, body FROM events WHERE step = ? ORDER BY number", step)
+    return found
+
+
+def as_logged(events):
+    """Return events in the form of `logged`, the decisions of a step before its other events."""
+    found = []
+    for event in events:
+        if isinstance(event, Accepted | Rejected):
+            found.append((event.item_id, int(isinstance(event, Accepted))))
+        elif not isinstance(event, TrainingDue):
+            found.append(event_to_text(event))
+    return found
+
+
+def test_all_that_happens_is_returned_in_order(reference, folder):
+    retell(reference, folder)
+    events = []
+    with Stream(folder, trainer=InProcessTrainer) as stream:
+        for start in range(0, IMAGES, 10):  # so that a search ends a batch
+            events += stream.take(arrivals(IMAGES)[start : start + 10])
+        assert stream.take([]) == []
+        events += stream.attend()
+        events += stream.finish()
+        assert stream.finish() == []
+    assert as_logged(events) == logged(folder)
+    happened = {type(event).__name__ for event in events}
+    assert happened >= {"Accepted", "Rejected", "Asked", "Labelled", "Retrained", "TrainingDue"}
 
 
 def test_each_message_is_taken_at_exactly_its_position(folder):
