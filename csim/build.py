@@ -21,16 +21,16 @@ from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
 from csim.embed.augment import Augment
-from csim.embed.backbone import ForeignBackbone, OwnBackbone
+from csim.embed.backbone import Backbone, ForeignBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
 from csim.embed.encoder import CheckedEncoder
-from csim.embed.gallery import Gallery
+from csim.embed.gallery import Gallery, ViewEncoder
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.embed.network import ConvBody, pick_device
 from csim.embed.network_trainer import NetworkTrainer
 from csim.engine import Engine
-from csim.records import Encoder
+from csim.records import Encoder, Model
 from csim.retrain.evidence import held_out, stored
 from csim.retrain.model_trainer import ModelTrainer
 from csim.retrain.schedule import Schedule
@@ -46,7 +46,7 @@ _HELD_OUT = (
 
 @dataclass(frozen=True)
 class Parts:
-    """A stream's engine and what trains its models."""
+    """Hold a stream's engine and what trains its models."""
 
     engine: Engine
     trainer: ModelTrainer
@@ -58,29 +58,25 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
     Parameters
     ----------
     settings
-        All that can be tuned.
+        Everything that can be tuned.
     encoder
-        A foreign encoder to stand in for our own network.
+        An encoder of your own, used instead of csim's network.
     """
-    device = pick_device(settings.device)
-    backbone = (
-        OwnBackbone(partial(make_body, settings), device)
-        if encoder is None
-        else ForeignBackbone(CheckedEncoder(encoder), device)
-    )
     eviction = ProtectTold() if settings.eviction == "protect-told" else OldestOut()
     store = ClassStore(settings.store_size, eviction, settings.store_inferred)
-    head, discovery = Head(make_threshold(settings)), make_discovery(settings)
+    head = Head(make_threshold(settings))
+    discovery = make_discovery(settings)
+    window = discovery.pool if isinstance(discovery.pool, Recent) else None
+    ledger = Ledger(settings.ledger_size)
+    dialogue = Dialogue(ledger, Catalogue(), store, Budget(settings.budget))
     is_held_out = settings.threshold == "quantile"
     engine = Engine(
-        open_gallery=lambda model: Gallery(backbone.open(model)),
+        open_gallery=lambda model: Gallery(open_encoder(settings, model, encoder), model.version),
         head=head,
         evidence=held_out if is_held_out else stored,
         discovery=discovery,
-        second_look=SecondLook(head, discovery),
-        dialogue=Dialogue(
-            Ledger(settings.ledger_size), Catalogue(), store, Budget(settings.budget)
-        ),
+        second_look=SecondLook(head, discovery, window, dialogue.release),
+        dialogue=dialogue,
         store=store,
         store_score=settings.store_score,
         schedule=Schedule(
@@ -90,14 +86,37 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         ),
     )
     trainer = ModelTrainer(
-        backbone,
+        make_backbone(settings, encoder),
         make_network_trainer(settings),
-        device=device,
+        device=pick_device(settings.device),
         hold_out=_HELD_OUT if is_held_out else 0,
         update_steps=settings.update_steps,
         scale=settings.scale,
     )
     return Parts(engine, trainer)
+
+
+def open_encoder(settings: Settings, model: Model, encoder: Encoder | None = None) -> ViewEncoder:
+    """Return what embeds images with a trained model.
+
+    Parameters
+    ----------
+    settings
+        Those the model was trained with.
+    model
+        A trained model.
+    encoder
+        The encoder the model was trained on, if it was not csim's own network.
+    """
+    return make_backbone(settings, encoder).open(model)
+
+
+def make_backbone(settings: Settings, encoder: Encoder | None = None) -> Backbone:
+    """Return what comes before the one-vs-rest layer: csim's network, or a given encoder."""
+    device = pick_device(settings.device)
+    if encoder is None:
+        return OwnBackbone(partial(make_body, settings), device)
+    return ForeignBackbone(CheckedEncoder(encoder), device)
 
 
 def make_threshold(settings: Settings) -> Threshold:

@@ -1,8 +1,8 @@
-"""Engine state ↔ one file: named arrays and JSON in the safetensors format, no pickle.
+"""State ↔ one file: named arrays and JSON in the safetensors format, no pickle.
 
-The header holds the format number, everything that is not an array as JSON, and a sha256 of both that and the
-arrays, because the format itself does not notice a flipped bit. A file that is damaged, foreign or newer is
-refused before anything is built from it.
+The header holds the format number, everything that is not an array as JSON, and a sha256 of that
+JSON and the arrays, because safetensors does not notice a flipped bit. A file that is damaged, not
+csim's or newer is refused before anything is built from it. Format 4 is upgraded when it is read.
 """
 
 from __future__ import annotations
@@ -19,38 +19,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from csim import atomic
-from csim.engine import Engine
-from csim.errors import CheckpointError, NotFittedError
+from csim.errors import CheckpointError
 from csim.records import Model, State
+from csim.settings import with_current_names
 
-FORMAT = 4  # 2: budget, answers told, pool of discovery; 3: recent images, choice of questions; 4: questions by column
-_PARTS = ("head", "discovery", "dialogue", "store", "schedule")
+FORMAT = 5  # 4 to 5: views from outside, the last search, names of settings
 _ARRAY = "$array"
 _PLAIN = (str, int, float, bool, type(None))
 
 Arrays = dict[str, npt.NDArray[Any]]
-
-
-def engine_state(engine: Engine) -> State:
-    """Return everything an engine knows, as plain values and arrays."""
-    if engine.model is None:
-        raise NotFittedError("there is no model yet; give labelled images first")
-    parts = {name: getattr(engine, name).state() for name in _PARTS}
-    return {
-        "position": engine.position,
-        "is_stale": engine.is_stale,
-        "model": model_state(engine.model),
-        **parts,
-    }
-
-
-def restore_engine(engine: Engine, state: State) -> None:
-    """Bring an engine to where `engine_state` found one."""
-    engine.dialogue.restore(state["dialogue"])
-    engine.install(model_from(state["model"]))
-    for name in _PARTS:
-        getattr(engine, name).restore(state[name])
-    engine.position, engine.is_stale = state["position"], state["is_stale"]
 
 
 def model_state(model: Model) -> State:
@@ -59,7 +36,7 @@ def model_state(model: Model) -> State:
 
 
 def model_from(state: State) -> Model:
-    """Return the model that `model_state` took apart."""
+    """Return the model that `model_state` turned into plain values."""
     return Model(
         **state
         | {"class_ids": tuple(state["class_ids"]), "image_shape": tuple(state["image_shape"])}
@@ -67,7 +44,7 @@ def model_from(state: State) -> Model:
 
 
 def write(path: Path, state: State) -> None:
-    """Write a state to a file in one atomic step."""
+    """Write a state to a file, atomically: a crash leaves the old file or the new one."""
     arrays: Arrays = {}
     text = json.dumps(_take_apart(state, "", arrays))
     header = {"csim": str(FORMAT), "state": text, "sha256": _digest(text, arrays)}
@@ -75,7 +52,7 @@ def write(path: Path, state: State) -> None:
 
 
 def read(path: Path) -> State:
-    """Read a state back, or say what is wrong with the file."""
+    """Return the state in a file; raise CheckpointError if it cannot be read."""
     try:
         with safe_open(path, framework="numpy") as file:
             header: Mapping[str, str] = file.metadata() or {}
@@ -90,7 +67,8 @@ def read(path: Path) -> State:
         raise CheckpointError(
             f"{path} holds arrays but was not written by csim; give a file made by save()"
         )
-    if (found := int(header["csim"])) != FORMAT:
+    found = int(header["csim"])
+    if found not in (FORMAT, *_UPGRADES):
         wanted = "a newer csim" if found > FORMAT else "the csim that wrote it"
         raise CheckpointError(
             f"{path} has format {found}, this program reads {FORMAT}; use {wanted}"
@@ -100,13 +78,30 @@ def read(path: Path) -> State:
             f"{path} is damaged: its content does not match its checksum; restore it from a copy"
         )
     state: State = _put_together(json.loads(header["state"]), arrays)
-    return state
+    return state if found == FORMAT else _UPGRADES[found](state)
 
 
 def checksum(path: Path) -> str:
-    """Return the sha256 of what a file of ours holds; the file's own bytes may come in another order."""
+    """Return the sha256 of the content of a file that `write` wrote."""
     with safe_open(path, framework="numpy") as file:
         return str(file.metadata()["sha256"])
+
+
+def _from_format_4(state: State) -> State:
+    """Return a state of format 4 as it would be written today."""
+    upgraded = dict(state)
+    if "settings" in state:
+        upgraded["settings"] = with_current_names(state["settings"])
+    if "discovery" in state:
+        pool = dict(state["discovery"]["pool"])
+        last_search = pool.pop("last_look", 0)
+        upgraded["discovery"] = state["discovery"] | {"pool": pool, "last_search": last_search}
+        empty = np.zeros((0, 0), np.float32)
+        upgraded["gallery"] = {"ids": [], "positions": [], "vectors": empty, "features": empty}
+    return upgraded
+
+
+_UPGRADES = {4: _from_format_4}
 
 
 def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401

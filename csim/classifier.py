@@ -1,4 +1,4 @@
-"""`StreamClassifier`, the library's face: everything in memory, and a model is trained the moment it is due."""
+"""`StreamClassifier`, the library interface: all in memory, models are trained when due."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from csim.sources.intake import take_images, take_labelled
 
 
 class StreamClassifier:
-    """Classifies a stream of images and learns the classes that appear in it.
+    """Classify a stream of images and learn the classes that appear in it.
 
     Parameters
     ----------
     settings
-        All that can be tuned; the default preset if not given.
+        Everything that can be tuned; the default preset if not given.
     encoder
-        Any object with `embed(images) -> (n, d)`, to stand in for our own network.
+        Any object with `embed(images) -> (n, d)`, used instead of csim's network.
     on_event
         Called with every event, those of `fit` included.
 
@@ -61,7 +61,7 @@ class StreamClassifier:
     ) -> None:
         self.settings = settings or Settings()
         self.training_seconds = 0.0
-        self._foreign = encoder
+        self._given_encoder = encoder
         self._on_event = on_event
         self._parts: Parts | None = None
 
@@ -72,22 +72,22 @@ class StreamClassifier:
         *,
         progress: r.Progress | None = None,
     ) -> StreamClassifier:
-        """Learn the first classes; whatever was learned before is forgotten.
+        """Learn the first classes; forget everything learned before.
 
         Parameters
         ----------
         images
-            An array (n, h, w) or (n, h, w, 3) with `names` beside it; or a folder with a subfolder per class; or
-            a PyTorch `Dataset` or `DataLoader` of (image, label) pairs.
+            An array (n, h, w) or (n, h, w, 3) with `names`; or a folder with a subfolder per class;
+            or a PyTorch `Dataset` or `DataLoader` of (image, label) pairs.
         names
-            One class name per image. Numbers become text: names are text everywhere.
+            One class name per image. csim turns numbers into text: names are always text.
         progress
-            Called after every epoch with its number, their number and the mean loss.
+            Called after every epoch with its number, the number of epochs and the mean loss.
         """
         batch, labels = take_labelled(images, names)
         labels = [clean_name(label) for label in labels]
         items = [r.Item(f"warm-up {index}", 0, image.copy()) for index, image in enumerate(batch)]
-        parts = build(self.settings, self._foreign)
+        parts = build(self.settings, self._given_encoder)
         events = self._train(parts, parts.engine.warm_up(items, labels), progress)
         self._parts = parts
         self._publish(events)
@@ -99,62 +99,67 @@ class StreamClassifier:
         Parameters
         ----------
         images
-            Any number of images of the warm-up's shape: an array, a folder, a `Dataset`, a `DataLoader`.
+            Any number of images of the warm-up's shape: an array, a folder, a `Dataset` or a
+            `DataLoader`.
         ids
             One unique text per image, to find it again in events; its position if not given.
         """
         engine = self._engine
         batch = take_images(images, self._model.image_shape)
         first = engine.position + 1
-        ids = (
-            [str(first + index) for index in range(len(batch))]
-            if ids is None
-            else self._check_ids(ids, len(batch))
-        )
+        if ids is None:
+            ids = [str(first + index) for index in range(len(batch))]
+        else:
+            self._check_ids(ids, len(batch))
         items = [
             r.Item(ids[index], first + index, image.copy()) for index, image in enumerate(batch)
         ]
         return self._publish(engine.observe(items))
 
     def questions(self, status: Status = "open") -> list[r.Question]:
-        """Return the questions of a status ("open", "answered", "skipped", "split", "undone"), oldest first."""
+        """Return the questions of a status, oldest first.
+
+        A status is "open", "answered", "skipped", "split" or "undone".
+        """
         return self._engine.dialogue.ledger.questions(status)
 
     def tell(
         self, question: r.QuestionId | Mapping[r.QuestionId, str], name: str | None = None
     ) -> list[r.Event]:
-        """Answer a question, or several at once: `tell(7, "heron")` or `tell({7: "heron", 9: "crane"})`.
+        """Answer a question, `tell(7, "heron")`, or several, `tell({7: "heron", 9: "crane"})`.
 
-        Several at once train at most once, after the last.
+        Several answers at once train at most one model, after the last answer.
         """
         if isinstance(question, Mapping):
-            return self._tell([r.Named(question_id, own) for question_id, own in question.items()])
+            return self._tell(
+                [r.Named(question_id, text) for question_id, text in question.items()]
+            )
         if name is None:
             raise InputError(
-                f"question {question} needs a name to be answered with; use skip() to leave it"
+                f"an answer to question {question} needs a class name; call skip() to leave it open"
             )
         return self._tell([r.Named(question, name)])
 
     def skip(self, question_id: r.QuestionId) -> list[r.Event]:
-        """Put a question aside; it can still be answered."""
+        """Leave a question unanswered for now; you can still answer it later."""
         return self._tell([r.Skip(question_id)])
 
     def split(
         self, question_id: r.QuestionId, parts: Sequence[Sequence[str]] = ()
     ) -> list[r.Event]:
-        """Ask about the parts (item ids) of a mixed group instead; without `parts`, about its two halves."""
+        """Ask about the parts (item ids) of a mixed group instead; by default, its two halves."""
         return self._tell([r.Split(question_id, tuple(tuple(part) for part in parts))])
 
     def undo(self, question_id: r.QuestionId) -> list[r.Event]:
-        """Take back an answer; a class that nothing else stands behind is gone at once."""
+        """Undo an answer; a class with no other answer is removed immediately."""
         return self._tell([r.Undo(question_id)])
 
     def correct(self, question_id: r.QuestionId, name: str) -> list[r.Event]:
-        """Replace an answer; all images that it had spread to get the new class."""
+        """Replace an answer; all images that it labelled get the new class."""
         return self._tell([r.Correct(question_id, name)])
 
     def ask_now(self) -> list[r.Event]:
-        """Ask about the candidates that wait, however few."""
+        """Search for questions now, even if few candidates wait."""
         return self._publish(self._engine.ask_now())
 
     def answer_with(self, labeller: Labeller) -> list[r.Event]:
@@ -162,8 +167,9 @@ class StreamClassifier:
         return self._tell([labeller.answer(question) for question in self.questions()])
 
     def predict(self, images: object) -> npt.NDArray[np.object_]:
-        """Return a name per image, None for unknown; changes nothing."""
-        engine, names = self._engine, self._engine.dialogue.catalogue.names()
+        """Return a class name per image, None for unknown; change nothing."""
+        engine = self._engine
+        names = engine.dialogue.catalogue.names()
         scores = self._scores(images)
         engine.refresh()
         decisions = engine.head.decide(scores)
@@ -176,7 +182,7 @@ class StreamClassifier:
     def predict_proba(self, images: object) -> r.Floats:
         """Return each class's probability for each image, (n, K), in the order of `classes_`.
 
-        The classes are judged one against the rest, so a row need not sum to 1: all may be low.
+        Each class is scored against the rest, so a row need not sum to 1: all may be low.
         """
         return self._scores(images)
 
@@ -191,19 +197,19 @@ class StreamClassifier:
 
     @property
     def classes_(self) -> npt.NDArray[np.str_]:
-        """The names of the classes that the model can give, in the order of its columns."""
+        """Return the names of the classes that the model knows, in the order of its columns."""
         names = self._engine.dialogue.catalogue.names()
         return np.array([names[class_id] for class_id in self._engine.head.class_ids], np.str_)
 
     @property
     def classes(self) -> Classes:
-        """All classes, those not yet learned included: to list, add, rename, merge and remove."""
+        """Return all classes, learned or not, to list, add, rename, merge and remove."""
         return Classes(self._engine, lambda change: self._run(lambda engine: engine.edit(change)))
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one file; the encoder, if it is a foreign one, is not in it."""
-        state = checkpoint.engine_state(self._engine)
-        extra = {"settings": self.settings.to_dict(), "is_foreign": self._foreign is not None}
+        """Write everything to one file, except an encoder of your own."""
+        state = self._engine.state() | {"model": checkpoint.model_state(self._model)}
+        extra = {"settings": self.settings.to_dict(), "is_foreign": self._given_encoder is not None}
         checkpoint.write(Path(path), state | extra)
 
     @classmethod
@@ -214,7 +220,7 @@ class StreamClassifier:
         encoder: r.Encoder | None = None,
         on_event: Callable[[r.Event], None] | None = None,
     ) -> StreamClassifier:
-        """Read what `save` wrote and go on as if nothing had happened."""
+        """Return the classifier that `save` wrote; pass the same `encoder` if it had one."""
         state = checkpoint.read(Path(path))
         if state["is_foreign"] != (encoder is not None):
             wanted = (
@@ -225,7 +231,7 @@ class StreamClassifier:
             raise CheckpointError(f"{path} {wanted}; pass it accordingly: load(path, encoder=…)")
         classifier = cls(Settings.from_dict(state["settings"]), encoder=encoder, on_event=on_event)
         classifier._parts = build(classifier.settings, encoder)
-        checkpoint.restore_engine(classifier._parts.engine, state)
+        classifier._parts.engine.restore(state, checkpoint.model_from(state["model"]))
         return classifier
 
     @property
@@ -246,7 +252,7 @@ class StreamClassifier:
         vectors = self.transform(images)
         return self._engine.head.scores(vectors)
 
-    def _check_ids(self, ids: Sequence[str], count: int) -> Sequence[str]:
+    def _check_ids(self, ids: Sequence[str], count: int) -> None:
         engine = self._engine
         if (
             len(ids) != count
@@ -263,7 +269,6 @@ class StreamClassifier:
             raise InputError(
                 f"the id {taken!r} belongs to an earlier image; an id must be unique in the stream"
             )
-        return ids
 
     def _tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
         return self._run(lambda engine: engine.tell(answers))
@@ -297,7 +302,7 @@ class StreamClassifier:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """A class as a person sees it; `images` are those stored of it."""
+    """Describe a class; `images` is the number of images stored for it."""
 
     id: r.ClassId
     name: str
@@ -306,7 +311,7 @@ class ClassSummary:
 
 
 class Classes:
-    """All classes of a stream. A class is named by its name or its id."""
+    """List and edit the classes of a stream; name a class by its name or its id."""
 
     def __init__(self, engine: Engine, edit: Callable[[r.Edit], list[r.Event]]) -> None:
         self._engine = engine
@@ -317,30 +322,31 @@ class Classes:
 
     def list(self) -> list[ClassSummary]:
         """Return all classes in order of id."""
-        learned, store = self._engine.head.class_ids, self._engine.store
+        learned = self._engine.head.class_ids
+        store = self._engine.store
         names = self._engine.dialogue.catalogue.names()
         return [ClassSummary(c, name, store.count(c), c in learned) for c, name in names.items()]
 
     def name(self, class_id: r.ClassId) -> str | None:
-        """Return what an id of an event is called today; None if its class was removed."""
+        """Return the current name of a class id; None if the class was removed."""
         current = self._engine.dialogue.catalogue.current(class_id)
         return None if current is None else self._engine.dialogue.catalogue.names()[current]
 
     def add(self, name: str) -> r.ClassId:
-        """Make a class known by name before its first image; return its id."""
+        """Add a class before its first image; return its id."""
         self._edit(r.AddClass(name))
         return self._id(name)
 
     def rename(self, which: str | r.ClassId, name: str) -> None:
-        """Give a class another name; its id stays."""
+        """Give a class another name; its id stays the same."""
         self._edit(r.RenameClass(self._id(which), name))
 
     def merge(self, source: str | r.ClassId, into: str | r.ClassId) -> None:
-        """Make one class of two: `source` goes up in `into`."""
+        """Merge the class `source` into the class `into`."""
         self._edit(r.MergeClasses(self._id(source), self._id(into)))
 
     def remove(self, which: str | r.ClassId) -> None:
-        """Forget a class and its stored images."""
+        """Remove a class and its stored images."""
         self._edit(r.RemoveClass(self._id(which)))
 
     def _id(self, which: str | r.ClassId) -> r.ClassId:

@@ -1,11 +1,11 @@
-"""What a person's words do to questions, classes and stored images, which always change together.
+"""What answers and edits do to questions, classes and stored items, which change together.
 
-The engine asks and hears through it. Everything is checked before anything changes.
+The engine asks and takes answers through it. Everything is checked before anything changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 
@@ -54,7 +54,7 @@ from csim.store.class_store import ClassStore
 
 
 class Dialogue:
-    """The ledger, the catalogue and the store, kept in step, and what all of it has cost."""
+    """Keep the ledger, the catalogue and the store in step, and count what was asked and told."""
 
     def __init__(
         self, ledger: Ledger, catalogue: Catalogue, store: ClassStore, budget: Budget
@@ -69,15 +69,14 @@ class Dialogue:
         """Return the id of a class by its name."""
         class_id = self.catalogue.find(name)
         if class_id is None:
-            raise ClassError(
-                f"no class is called {name!r}; the names are {', '.join(self.catalogue.names().values())}"
-            )
+            names = ", ".join(self.catalogue.names().values())
+            raise ClassError(f"no class is called {name!r}; choose one of {names}")
         return class_id
 
     def members(self, answers: Sequence[Answer]) -> dict[Split, list[Item]]:
-        """Return the images that splits among answers are about, each once.
+        """Return the items that splits among answers are about, each once.
 
-        An image that a person is or was shown for another question is not asked about again.
+        csim does not ask again about an item that it showed for another question.
         """
         taken: set[ItemId] = set()
         found: dict[Split, list[Item]] = {}
@@ -100,9 +99,9 @@ class Dialogue:
         position: int,
         joined: Mapping[QuestionId, Sequence[Item]] = MappingProxyType({}),
     ) -> list[Event]:
-        """Open a question for each group, with the model's `guess` at its representative's vector.
+        """Open a question for each group, with the model's `guess` for its representative.
 
-        `joined` images become members of questions that are open already.
+        `joined` items become members of questions that are open already.
         """
         guesses = [guess(group.vector) for group in groups]
         self.budget.spend(len(groups))
@@ -124,14 +123,33 @@ class Dialogue:
         return events + [Expired(position, question_id) for question_id in self.ledger.expire()]
 
     def check(self, answers: Sequence[Answer]) -> None:
-        """Refuse answers of which one cannot be taken."""
+        """Raise an error if one of the answers is not possible."""
         self.ledger.check(answers)
         for answer in answers:
             if isinstance(answer, Named | Correct):
                 self.catalogue.find(answer.name)
 
+    def take(
+        self,
+        answers: Sequence[Answer],
+        parts: Mapping[Split, Sequence[Group]],
+        guess: Callable[[Floats], Guesses],
+        position: int,
+    ) -> list[Event]:
+        """Carry out checked answers in order; `parts` are the groups that each split asks about."""
+        events: list[Event] = []
+        for answer in answers:
+            if isinstance(answer, Split):
+                self.ledger.mark(answer.question_id, "split")
+                asked = self.ask(parts[answer], guess, position)
+                into = tuple(event.question.id for event in asked if isinstance(event, Asked))
+                events += [Divided(position, answer.question_id, into), *asked]
+            else:
+                events += self.hear(answer, position)
+        return events
+
     def hear(self, answer: Named | Correct | Undo | Skip, position: int) -> list[Event]:
-        """Do what an answer says; it has been checked."""
+        """Carry out an answer that has been checked."""
         match answer:
             case Named(question_id, name):
                 class_id, events = self._class_of(name, position)
@@ -144,16 +162,15 @@ class Dialogue:
             case Correct(question_id, name):
                 class_id, events = self._class_of(name, position)
                 _, given = self.ledger.mark(question_id, "undone")
-                (_, members), before = (
-                    self._label(question_id, class_id),
-                    self.catalogue.current(given),
-                )
+                _, members = self._label(question_id, class_id)
+                before = self.catalogue.current(given)
                 events.append(Corrected(position, question_id, class_id))
                 events += [Revised(position, item.id, before, class_id) for item in members]
                 return events + self._withdraw(before, position)
             case Undo(question_id):
                 question, given = self.ledger.mark(question_id, "undone")
-                before, members = self.catalogue.current(given), self._spoken_for(question)
+                before = self.catalogue.current(given)
+                members = _answered(question, self.ledger, self.store)
                 self.store.remove(item.id for item in members)
                 events = [Undone(position, question_id)]
                 if before is not None:  # the class may be gone already
@@ -163,25 +180,11 @@ class Dialogue:
                 self.ledger.mark(question_id, "skipped")
                 return [Skipped(position, question_id)]
 
-    def divide(
-        self,
-        answer: Split,
-        groups: Sequence[Group],
-        guess: Callable[[Floats], Guesses],
-        position: int,
-    ) -> list[Event]:
-        """Ask about the parts of a question instead of the whole."""
-        self.ledger.mark(answer.question_id, "split")
-        asked = self.ask(groups, guess, position)
-        into = tuple(event.question.id for event in asked if isinstance(event, Asked))
-        return [Divided(position, answer.question_id, into), *asked]
-
-    def let_go(self, events: list[Event]) -> list[Event]:
-        """Let images go that a new model sees otherwise than the answers that were spread to them."""
-        item_ids = [event.item_id for event in events if isinstance(event, Revised)]
-        self.store.remove(item_ids)
-        self.ledger.free(item_ids)
-        return events
+    def release(self, item_ids: Iterable[ItemId]) -> None:
+        """Take items that a new model decided differently out of the store and their groups."""
+        released = list(item_ids)
+        self.store.remove(released)
+        self.ledger.free(released)
 
     def edit(self, change: Edit, position: int) -> list[Event]:
         """Add, rename, merge or remove a class."""
@@ -200,7 +203,7 @@ class Dialogue:
                 return self._remove(class_id, position)
 
     def state(self) -> State:
-        """Return questions, classes and costs; the store is saved on its own."""
+        """Return questions, classes and counts; the engine saves the store."""
         parts = {
             "ledger": self.ledger.state(),
             "catalogue": self.catalogue.state(),
@@ -209,7 +212,7 @@ class Dialogue:
         return {**parts, "told": self.told}
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         self.ledger.restore(state["ledger"])
         self.catalogue.restore(state["catalogue"])
         self.budget.restore(state["budget"])
@@ -226,18 +229,13 @@ class Dialogue:
         question = self.ledger.settle(question_id, class_id)
         self.catalogue.support(class_id)
         self.told += 1
-        members = self._spoken_for(question)
+        members = _answered(question, self.ledger, self.store)
         for item in members:
             self.store.add(item, class_id, is_told=item.id == question.representative.id)
         return question, members
 
-    def _spoken_for(self, question: Question) -> list[Item]:
-        """Return the images that the answer to a question is about: not those that a person was shown for another."""
-        told, bound = question.representative.id, self.ledger.bound(question.id)
-        return [item for item in bound if item.id == told or not self.store.is_told(item.id)]
-
     def _withdraw(self, class_id: ClassId | None, position: int) -> list[Event]:
-        """Take an answer's support from a class; a class with nothing behind it is gone at once."""
+        """Withdraw an answer from a class; remove the class if it has no other answer."""
         if class_id is None or not self.catalogue.withdraw(class_id):
             return []
         return self._remove(class_id, position)
@@ -248,6 +246,16 @@ class Dialogue:
         self.store.drop(class_id)
         revised: list[Event] = [Revised(position, item.id, class_id, None) for item in items]
         return [ClassRemoved(position, class_id), *revised]
+
+
+def _answered(question: Question, ledger: Ledger, store: ClassStore) -> list[Item]:
+    """Return the items that the answer to a question labels.
+
+    An item that a person was shown for another question keeps that answer.
+    """
+    shown = question.representative.id
+    members = ledger.bound(question.id)
+    return [item for item in members if item.id == shown or not store.is_told(item.id)]
 
 
 def _ids(items: Sequence[Item]) -> tuple[ItemId, ...]:

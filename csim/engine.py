@@ -2,13 +2,16 @@
 
     source → embed → accept or reject → discover → ask → store → retrain
 
-`observe` is the paper's Algorithm 1; a look begins its Algorithm 2 and `tell` ends it. The engine asks, and says
-`TrainingDue`: whoever drives it answers with `tell`, trains, and calls `install`. `build.py` knows who its parts are.
+`observe` is the paper's Algorithm 1. A search begins its Algorithm 2, and `tell` ends it. The
+engine opens questions and reports `TrainingDue`. Its caller answers with `tell`, trains a model and
+calls `install`. `build.py` knows which parts it is made of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,147 +29,148 @@ if TYPE_CHECKING:
     from csim.second_look import SecondLook
     from csim.store.class_store import ClassStore
 
+_PARTS = ("gallery", "head", "discovery", "dialogue", "store", "schedule")  # those with a state
 
+
+@dataclass(kw_only=True, eq=False)
 class Engine:
-    """Classifies a stream, finds what is new, learns from answers; a score above `store_score` (T_D) is stored."""
+    """Classify a stream, find what is new, learn from answers; store scores above `store_score`."""
 
-    def __init__(
-        self,
-        *,
-        open_gallery: Callable[[r.Model], Gallery],
-        head: Head,
-        evidence: Evidence,
-        discovery: Discovery,
-        second_look: SecondLook,
-        dialogue: Dialogue,
-        store: ClassStore,
-        store_score: float,
-        schedule: Schedule,
-    ) -> None:
-        self.head, self.discovery, self.second_look = head, discovery, second_look
-        self.dialogue, self.store, self.schedule = dialogue, store, schedule
-        self.model: r.Model | None = None
-        self.position = 0
-        self._open_gallery, self._evidence, self._store_score = open_gallery, evidence, store_score
-        self._gallery: Gallery | None = None
-        self.is_stale = True  # the thresholds must be fitted anew before the next decision
+    open_gallery: Callable[[r.Model], Gallery]
+    head: Head
+    evidence: Evidence
+    discovery: Discovery
+    second_look: SecondLook
+    dialogue: Dialogue
+    store: ClassStore
+    store_score: float
+    schedule: Schedule
+    model: r.Model | None = field(default=None, init=False)
+    position: int = field(default=0, init=False)
+    _gallery: Gallery | None = field(default=None, init=False)
+    _is_stale: bool = field(default=True, init=False)  # the thresholds must be fitted again
 
     def warm_up(self, items: Sequence[r.Item], names: Sequence[str]) -> list[r.Event]:
-        """Take the first labelled images: the newest enter the store, the first model learns from all."""
-        added = [
-            event
-            for name in sorted(set(names))
-            for event in self.dialogue.edit(r.AddClass(name), 0)
-        ]
+        """Store the first labelled items, the newest of each class; a model of all is due."""
+        added = [self.dialogue.edit(r.AddClass(name), 0) for name in sorted(set(names))]
         labels = [self.dialogue.class_id(name) for name in names]
         for item, class_id in zip(items, labels, strict=True):
             self.store.add(item, class_id, is_told=True)
-        job = self.schedule.job(
-            r.stack(items), np.array(labels, np.int64), np.ones(len(items), bool)
-        )
-        return [*added, r.TrainingDue(self.position, job)]
+        job = self.schedule.job(r.stack(items), np.array(labels), np.full(len(items), True))
+        return [*chain(*added), r.TrainingDue(0, job)]
 
-    def observe(self, items: Sequence[r.Item]) -> list[r.Event]:
-        """Classify a batch of images; those that fit no class wait as candidates."""
+    def observe(self, items: Sequence[r.Item], views: r.GivenViews = ()) -> list[r.Event]:
+        """Classify items; `views` made elsewhere are used if they are of the model in use."""
+        vectors = self.gallery.views(items, given=views).vectors
+        scores = self.head.scores(vectors)  # (n, K)
         events: list[r.Event] = []
-        scores = self.head.scores(self.gallery.embed(r.stack(items)))  # (n, K)
         taken = 0
         while taken < len(items):
             self.refresh()
-            for item, decision in zip(items[taken:], self.head.decide(scores[taken:]), strict=True):
+            decisions = self.head.decide(scores[taken:])
+            for item, decision in zip(items[taken:], decisions, strict=True):
                 events.append(self._take(item, decision))
                 taken += 1
-                if self.discovery.pool.is_due(
-                    item.position
-                ):  # per item: batch sizes change nothing
-                    events += self._look() + self.second_look.let_go(self.gallery, item.position)
-                    break  # the thresholds have moved: decide the rest anew
+                if self.discovery.is_due(item.position):  # per item: batch sizes change nothing
+                    events += self._search()
+                    events += self.second_look.settle_old(self.gallery, self.position)
+                    break  # the thresholds have moved: decide the rest again
         return events
 
     def ask_now(self) -> list[r.Event]:
-        """Look for questions now; what waits and is not asked about gets its best class."""
-        return self._look() + self.second_look.settle(self.gallery, self.position)
+        """Search for questions now; give items that still wait afterwards their best class."""
+        return self._search() + self.second_look.settle_all(self.gallery, self.position)
 
     def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
-        """Take in answers, whenever they come and in whatever order; all of them or, if one is bad, none."""
+        """Take in answers, whenever they come and in any order: all or, if one is bad, none."""
         self.dialogue.check(answers)
-        splits = self.dialogue.members(answers)
-        parts = {
-            split: self.discovery.split(own, split.parts, self.gallery)
-            for split, own in splits.items()
-        }
-        events: list[r.Event] = []
-        for answer in answers:
-            if isinstance(answer, r.Split):
-                events += self.dialogue.divide(
-                    answer, parts[answer], self.head.guess, self.position
-                )
-            else:
-                events += self.dialogue.hear(answer, self.position)
-        return self._follow(events) if answers else []
+        groups: dict[r.Split, list[r.Group]] = {}
+        for split, members in self.dialogue.members(answers).items():
+            groups[split] = self.discovery.split(members, split.parts, self.gallery)
+        events = self.dialogue.take(answers, groups, self.head.guess, self.position)
+        return self._apply(events) if answers else []
 
     def edit(self, change: r.Edit) -> list[r.Event]:
         """Add, rename, merge or remove a class."""
-        return self._follow(self.dialogue.edit(change, self.position))
+        return self._apply(self.dialogue.edit(change, self.position))
 
     def install(self, model: r.Model) -> list[r.Event]:
-        """Go on with a newly trained model, and look a second time at the recent images."""
-        self._gallery, self.model = self._open_gallery(model), model
+        """Switch to a newly trained model, and decide recent items again."""
+        self._use(model)
         self.schedule.done()
-        self.head.install(model, self.dialogue.catalogue.current)
-        return self._follow(
-            [r.Retrained(self.position, model.version, self.head.class_ids)], known=()
-        )
+        retrained = r.Retrained(self.position, model.version, self.head.class_ids)
+        self.refresh()
+        revised = self.second_look.revise(self.gallery, self.position)
+        return [retrained, *revised, *self._training_due()]
 
     def refresh(self) -> None:
-        """Fit the thresholds anew if what they rest on has changed."""
-        if self.is_stale and self.model is not None:
-            self.head.calibrate(*self._evidence(self.model, self.gallery, self.store))
-            self.is_stale = False
+        """Fit the thresholds again if what they are fitted on has changed."""
+        if self._is_stale and self.model is not None:
+            self.head.calibrate(*self.evidence(self.model, self.gallery, self.store))
+            self._is_stale = False
 
     @property
     def gallery(self) -> Gallery:
-        """What embeds images for the model in use."""
+        """Return what views items with the model in use."""
         if self._gallery is None:
             raise NotFittedError("there is no model yet; give labelled images first")
         return self._gallery
+
+    def state(self) -> r.State:
+        """Return everything the engine knows but its model, as plain values and arrays."""
+        parts = {name: getattr(self, name).state() for name in _PARTS}
+        return {"position": self.position, "is_stale": self._is_stale, **parts}
+
+    def restore(self, state: r.State, model: r.Model) -> None:
+        """Load what `state` returned, and the model that was in use."""
+        self.dialogue.restore(state["dialogue"])
+        self._use(model)
+        for name in _PARTS:
+            getattr(self, name).restore(state[name])
+        self.position = state["position"]
+        self._is_stale = state["is_stale"]
+
+    def _use(self, model: r.Model) -> None:
+        self.model = model
+        self._gallery = self.open_gallery(model)
+        self.head.install(model, self.dialogue.catalogue.current)
+        self._is_stale = True
 
     def _take(self, item: r.Item, decision: r.Decision) -> r.Event:
         assert self.model is not None
         self.position = item.position
         self.discovery.pool.add(item, decision)
-        class_id, score, version = decision.class_id, decision.score, self.model.version
+        class_id = decision.class_id
+        score = decision.score
         if not decision.is_accepted or class_id is None:
-            return r.Rejected(item.position, item.id, class_id, score, version)
-        if score > self._store_score:
+            return r.Rejected(item.position, item.id, class_id, score, self.model.version)
+        if score > self.store_score:
             self.store.add(item, class_id, is_told=False)
-        return r.Accepted(item.position, item.id, class_id, score, version)
+        return r.Accepted(item.position, item.id, class_id, score, self.model.version)
 
-    def _look(self) -> list[r.Event]:
-        """Find what to ask about, as far as the budget goes; images of open questions join them."""
-        self.refresh()  # a new model may have come since the last image
-        self.is_stale = True
-        most, pending = self.dialogue.budget.left(self.position), self.dialogue.ledger.questions()
-        eyes = (self.gallery, self.head, self.store)
-        groups, joined = self.discovery.find(
-            *eyes, most=most, position=self.position, pending=pending
-        )
-        return self.discovery.note(
-            self.dialogue.ask(groups, self.head.guess, self.position, joined)
-        )
+    def _search(self) -> list[r.Event]:
+        """Ask about what is new or in doubt, within the budget; add items to open questions."""
+        self.refresh()  # a new model may have come since the last item
+        self._is_stale = True
+        most = self.dialogue.budget.left(self.position)
+        pending = self.dialogue.ledger.questions()
+        seen = (self.gallery, self.head, self.store)
+        groups, joined = self.discovery.search(*seen, most, self.position, pending)
+        events = self.dialogue.ask(groups, self.head.guess, self.position, joined)
+        return self.discovery.apply(events)
 
-    def _follow(
-        self, events: list[r.Event], known: Sequence[r.ClassId] | None = None
-    ) -> list[r.Event]:
-        """Let all follow what has happened; if the classes are no longer those `known`, look a second time."""
-        events = self.discovery.note(events)
-        self.is_stale, known = True, self.head.class_ids if known is None else known
+    def _apply(self, events: Sequence[r.Event]) -> list[r.Event]:
+        """Apply events to pool and head; if the set of classes changed, decide recent items again."""
+        applied = self.discovery.apply(events)
+        self._is_stale = True
+        known = self.head.class_ids
         if self.model is not None:
             self.head.install(self.model, self.dialogue.catalogue.current)
         if self.head.class_ids != known:
             self.refresh()
-            events = events + self.dialogue.let_go(
-                self.second_look.revise(self.gallery, self.position)
-            )
+            applied += self.second_look.revise(self.gallery, self.position)
+        return applied + self._training_due()
+
+    def _training_due(self) -> list[r.Event]:
         job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)
-        return [*events, r.TrainingDue(self.position, job)] if job else events
+        return [r.TrainingDue(self.position, job)] if job else []

@@ -1,10 +1,10 @@
 """The values that pass between the stages.
 
-An `Item` goes in; a `Decision` is made about it; candidates become a `Group`, a group becomes a
-`Question`, a person's words are an `Answer`; labelled images become a `Job`, a job becomes a `Model`.
-What happened on the way comes back as events, named in the past tense.
+An `Item` enters and csim makes a `Decision` about it. Candidates become a `Group`, a group becomes
+a `Question`, and a person gives an `Answer`. Labelled items become a `Job`, and a job becomes a
+`Model`. What happened is reported as events, named in the past tense.
 
-`Item` has no label: nothing that receives items can look at the truth.
+`Item` has no label, so nothing that receives items can see the truth.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Guesses = tuple[tuple[ClassId, float], ...]  # best first
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An image in the stream; warm-up images stand at position 0, the stream starts at 1."""
+    """Hold one image; warm-up images have position 0, the stream starts at 1."""
 
     id: ItemId
     position: int
@@ -39,7 +39,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The class of highest score, and whether any class found its own score high enough.
+    """Hold the class of highest score, and whether any class passed its threshold.
 
     `class_id` is None only when there is no class at all.
     """
@@ -51,7 +51,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Candidates thought alike, the one that will stand for them, and where that one lies."""
+    """Hold items that one answer would label, and the one to show, with its vector."""
 
     members: tuple[Item, ...]
     representative: Item
@@ -60,9 +60,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A group put to a person: "what is this?", asked of the representative, answered for all members.
+    """Ask a person "what is this?" about a representative; the answer labels all members.
 
-    `guesses` are the model's own best classes for the representative, best first, with their scores.
+    `guesses` are the model's best classes for the representative with their scores, best first.
     """
 
     id: QuestionId
@@ -73,24 +73,38 @@ class Question:
 
 
 class Encoder(Protocol):
-    """Anything that turns images into vectors."""
+    """Turn images into vectors."""
 
     def embed(self, images: Images) -> Floats:
         """Return one vector per image, (n, d)."""
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Hold an item's vector and features under one model version, to hand it to the engine."""
+
+    vector: Floats  # (d,), unit length
+    features: Floats  # (f,), which training did not pull onto the known classes
+    model: int
+
+
+GivenViews = Sequence[
+    View | None
+]  # one per item, None where there is none; empty if there are none
+
+
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Images as a model sees them: vectors of unit length, and features that it did not pull onto its classes."""
+    """Hold the views of several items under one model."""
 
-    vectors: Floats  # (n, d)
+    vectors: Floats  # (n, d), unit length
     features: Floats  # (n, f)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All that one training run needs, so that it can happen anywhere and give the same model."""
+    """Hold all that a training run needs; wherever it runs, it gives the same model."""
 
     version: int
     seed: int
@@ -101,10 +115,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A trained model as plain arrays, so that it can be saved and sent.
+    """Hold a trained model as plain arrays, so that it can be saved and sent.
 
-    `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest layer, a
-    row per class. `held_out` are vectors of told images that no training saw.
+    `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest layer,
+    a row per class. `held_out` are vectors of told images that no training saw.
     """
 
     version: int
@@ -119,10 +133,10 @@ class Model:
 Progress = Callable[[int, int, float], None]  # epoch, epochs, mean loss
 
 
-# What a person says of a question.
+# What a person answers to a question.
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The whole group is of this class."""
+    """Give the whole group this class."""
 
     question_id: QuestionId
     name: str
@@ -130,16 +144,16 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Cannot tell, or not now; it may still be answered later."""
+    """Leave a question unanswered for now; it can still be answered later."""
 
     question_id: QuestionId
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The group is mixed: ask about its parts instead.
+    """Ask about the parts of a mixed group instead.
 
-    Without `parts` (item ids, part by part) the group is halved where its vectors lie farthest apart.
+    Without `parts` (item ids, part by part) csim halves the group where its vectors differ most.
     """
 
     question_id: QuestionId
@@ -148,7 +162,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Take back the answer to a question; it may then be answered again."""
+    """Undo the answer to a question; it can then be answered again."""
 
     question_id: QuestionId
 
@@ -161,17 +175,17 @@ class Correct:
     name: str
 
 
-# What a person says of a class.
+# What a person changes about a class.
 @dataclass(frozen=True, slots=True)
 class AddClass:
-    """Make a class known by name before its first image."""
+    """Add a class before its first image."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class RenameClass:
-    """Give a class another name; its id stays."""
+    """Give a class another name; its id stays the same."""
 
     class_id: ClassId
     name: str
@@ -179,7 +193,7 @@ class RenameClass:
 
 @dataclass(frozen=True, slots=True)
 class MergeClasses:
-    """Make one class out of two: `source` goes up in `target`."""
+    """Merge the class `source` into `target`."""
 
     source: ClassId
     target: ClassId
@@ -187,7 +201,7 @@ class MergeClasses:
 
 @dataclass(frozen=True, slots=True)
 class RemoveClass:
-    """Forget a class and its stored images."""
+    """Remove a class and its stored images."""
 
     class_id: ClassId
 
@@ -199,7 +213,7 @@ Edit = AddClass | RenameClass | MergeClasses | RemoveClass
 # What happened.
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An image was given a class at arrival."""
+    """Report that csim gave an image a class at arrival."""
 
     position: int
     item_id: ItemId
@@ -210,7 +224,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An image fitted no class and waits as a candidate; `nearest` is the class that came closest."""
+    """Report that an image fitted no class; `nearest` is the class of highest score."""
 
     position: int
     item_id: ItemId
@@ -221,7 +235,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question was opened."""
+    """Report that csim opened a question."""
 
     position: int
     question: Question
@@ -229,7 +243,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Images that came later became members of an open question, instead of raising another."""
+    """Report that later images became members of an open question."""
 
     position: int
     question_id: QuestionId
@@ -238,7 +252,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Images are no longer members of an open question: another has taken them."""
+    """Report that images left an open question for another one."""
 
     position: int
     question_id: QuestionId
@@ -247,7 +261,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """An image got its class from an answer; `is_told` if a person saw this very image."""
+    """Report that an answer gave an image its class; `is_told` if a person saw this image."""
 
     position: int
     item_id: ItemId
@@ -258,7 +272,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A person told an image's class to a method that had answered for it already: it learns, its answer stands."""
+    """Report a label for an image that a method had already decided; the decision stays."""
 
     position: int
     item_id: ItemId
@@ -268,7 +282,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """An image's class changed after the fact; None stands for no class."""
+    """Report that an image's class changed later; None means no class."""
 
     position: int
     item_id: ItemId
@@ -278,7 +292,7 @@ class Revised:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A question was put aside."""
+    """Report that a person skipped a question."""
 
     position: int
     question_id: QuestionId
@@ -286,7 +300,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A question was split; its parts are asked on their own."""
+    """Report that a question was split; its parts are questions of their own."""
 
     position: int
     question_id: QuestionId
@@ -295,7 +309,7 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The answer to a question was taken back."""
+    """Report that an answer was undone."""
 
     position: int
     question_id: QuestionId
@@ -303,7 +317,7 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """The answer to a question was replaced by another class."""
+    """Report that an answer was replaced by another class."""
 
     position: int
     question_id: QuestionId
@@ -312,7 +326,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """A question waited so long that its images were given up to keep memory bounded."""
+    """Report that csim forgot an unanswered question to keep memory bounded."""
 
     position: int
     question_id: QuestionId
@@ -320,7 +334,7 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class ClassAdded:
-    """A class got its id."""
+    """Report that a class was added and got its id."""
 
     position: int
     class_id: ClassId
@@ -329,7 +343,7 @@ class ClassAdded:
 
 @dataclass(frozen=True, slots=True)
 class ClassRenamed:
-    """A class got another name."""
+    """Report that a class was renamed."""
 
     position: int
     class_id: ClassId
@@ -338,7 +352,7 @@ class ClassRenamed:
 
 @dataclass(frozen=True, slots=True)
 class ClassesMerged:
-    """A class went up in another."""
+    """Report that one class was merged into another."""
 
     position: int
     source: ClassId
@@ -347,7 +361,7 @@ class ClassesMerged:
 
 @dataclass(frozen=True, slots=True)
 class ClassRemoved:
-    """A class is no longer given to any image."""
+    """Report that a class was removed; csim gives it to no image any more."""
 
     position: int
     class_id: ClassId
@@ -355,7 +369,7 @@ class ClassRemoved:
 
 @dataclass(frozen=True, slots=True)
 class TrainingDue:
-    """A new model should be trained; whoever drives the engine does it and calls `install`."""
+    """Report that a model should be trained; the engine's caller does it and calls `install`."""
 
     position: int
     job: Job
@@ -363,7 +377,7 @@ class TrainingDue:
 
 @dataclass(frozen=True, slots=True)
 class Retrained:
-    """A new model is in use."""
+    """Report that a new model is in use."""
 
     position: int
     model: int
@@ -371,26 +385,10 @@ class Retrained:
 
 
 Event = (
-    Accepted
-    | Rejected
-    | Asked
-    | Joined
-    | Left
-    | Labelled
-    | Told
-    | Revised
-    | Skipped
-    | Divided
-    | Undone
-    | Corrected
-    | Expired
-    | ClassAdded
-    | ClassRenamed
-    | ClassesMerged
-    | ClassRemoved
-    | TrainingDue
-    | Retrained
-)
+    Accepted | Rejected | Asked | Joined | Left | Labelled | Told | Revised | Skipped
+    | Divided | Undone | Corrected | Expired | ClassAdded | ClassRenamed | ClassesMerged
+    | ClassRemoved | TrainingDue | Retrained
+)  # fmt: skip
 
 
 def stack(items: Sequence[Item]) -> Images:

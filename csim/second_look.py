@@ -1,52 +1,80 @@
-"""The second look: recent images are decided about anew, with what has been learned since they arrived."""
+"""The second look: csim decides recent items again, with what it has learned since."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from csim.decide.head import Head
 from csim.discover.discovery import Discovery
+from csim.discover.recent import Recent
 from csim.embed.gallery import Gallery
-from csim.records import ClassId, Event, Item, Revised
+from csim.records import ClassId, Event, Item, ItemId, Revised
 
 
 class SecondLook:
-    """Gives recent images the class that they would be given today."""
+    """Give items the class that they would be given today.
 
-    def __init__(self, head: Head, discovery: Discovery) -> None:
+    Parameters
+    ----------
+    head
+        Decides.
+    discovery
+        Its pool holds the items that wait for a class.
+    window
+        The items whose class may be revised; None if classes are final, as in the paper.
+    release
+        Called with the ids of revised items: they leave the store and the group of their question.
+    """
+
+    def __init__(
+        self,
+        head: Head,
+        discovery: Discovery,
+        window: Recent | None,
+        release: Callable[[Iterable[ItemId]], None],
+    ) -> None:
         self._head = head
         self._discovery = discovery
+        self._window = window
+        self._release = release
 
     def revise(self, gallery: Gallery, position: int) -> list[Event]:
-        """Decide about all recent images; one that waits has a class once it is accepted."""
-        return self._decide(self._discovery.pool.given(position), gallery, position, is_last=False)
+        """Decide all recent items again; one that waits gets a class once it is accepted."""
+        if self._window is None:
+            return []
+        recent = self._window.revisable(position)
+        revised = self._decide(recent, gallery, position, is_final=False)
+        self._release([event.item_id for event in revised])
+        return [*revised]
 
-    def let_go(self, gallery: Gallery, position: int) -> list[Event]:
-        """Give images that are too old to wait longer their best class, if there is any."""
-        old = self._discovery.pool.leaving(position)
-        return self._decide([(item, None) for item in old], gallery, position, is_last=True)
+    def settle_old(self, gallery: Gallery, position: int) -> list[Event]:
+        """Give items that cannot wait longer their best class, if there is any class."""
+        return self._settle(self._discovery.pool.remove_old(position), gallery, position)
 
-    def settle(self, gallery: Gallery, position: int) -> list[Event]:
-        """Give all images that wait their best class, if there is any."""
-        waiting = self._discovery.pool.waiting()
-        return self._decide([(item, None) for item in waiting], gallery, position, is_last=True)
+    def settle_all(self, gallery: Gallery, position: int) -> list[Event]:
+        """Give all items that wait their best class, if there is any class."""
+        return self._settle(self._discovery.pool.waiting(), gallery, position)
+
+    def _settle(self, items: Sequence[Item], gallery: Gallery, position: int) -> list[Event]:
+        return [*self._decide([(item, None) for item in items], gallery, position, is_final=True)]
 
     def _decide(
         self,
-        given: Sequence[tuple[Item, ClassId | None]],
+        labelled: Sequence[tuple[Item, ClassId | None]],
         gallery: Gallery,
         position: int,
         *,
-        is_last: bool,
-    ) -> list[Event]:
-        if not given or not self._head.class_ids:
+        is_final: bool,
+    ) -> list[Revised]:
+        if not labelled or not self._head.class_ids:
             return []
-        decisions = self._head.decide(
-            self._head.scores(gallery.views([item for item, _ in given]).vectors)
-        )
-        events: list[Event] = []
-        for (item, before), today in zip(given, decisions, strict=True):
-            after = today.class_id if before is not None or today.is_accepted or is_last else None
+        views = gallery.views([item for item, _ in labelled])
+        decisions = self._head.decide(self._head.scores(views.vectors))
+        revised: list[Revised] = []
+        for (item, before), decision in zip(labelled, decisions, strict=True):
+            is_given = before is not None or decision.is_accepted or is_final
+            after = decision.class_id if is_given else None
             if after != before:
-                events.append(Revised(position, item.id, before, after))
-        return self._discovery.note(events)
+                revised.append(Revised(position, item.id, before, after))
+        self._discovery.apply(revised)
+        return revised

@@ -176,11 +176,11 @@ def test_a_split_that_fails_lets_none_of_its_companions_through(clf, tmp_path, m
     other = next(own for own in clf.questions() if own.id != question.id)
     before = fingerprint(clf, tmp_path)
 
-    def fail(images):
+    def fail(items):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(clf._engine.gallery, "embed", fail)
+        patch.setattr(clf._engine.gallery, "views", fail)
         with pytest.raises(MemoryError):
             clf._engine.tell([Named(other.id, "heron"), Split(question.id)])
     assert fingerprint(clf, tmp_path) == before
@@ -436,7 +436,7 @@ def given(clf: StreamClassifier) -> dict:
     """Return the class of every recent image."""
     return {
         item.id: class_id
-        for item, class_id in clf._engine.discovery.pool.given(clf._engine.position)
+        for item, class_id in clf._engine.discovery.pool.revisable(clf._engine.position)
     }
 
 

@@ -151,7 +151,7 @@ def test_a_correction_to_the_same_name_changes_nothing_that_lasts():
 
 def test_a_split_question_is_asked_in_parts():
     made = dialogue()
-    events = made.divide(Split(1), [group("a"), group("b")], no_guess, 9)
+    events = made.take([Split(1)], {Split(1): [group("a"), group("b")]}, no_guess, 9)
     assert events[0] == Divided(9, 1, (3, 4))
     assert [event.question.representative.id for event in events[1:]] == ["a", "b"]
     assert [question.id for question in made.ledger.questions()] == [2, 3, 4]
@@ -227,7 +227,7 @@ def test_answers_that_name_a_class_are_counted_and_corrections_with_them():
 
 def test_neither_a_split_nor_an_edit_counts_as_told():
     made = dialogue()
-    made.divide(Split(1), [group("a"), group("b")], no_guess, 9)
+    made.take([Split(1)], {Split(1): [group("a"), group("b")]}, no_guess, 9)
     made.edit(AddClass("heron"), 9)
     made.edit(MergeClasses(1, 0), 9)
     assert made.told == 0
@@ -237,7 +237,7 @@ def test_every_question_is_paid_for_and_the_parts_of_a_split_too():
     made = dialogue()  # two questions, half a question per image
     assert made.budget.left(4) == 0
     assert made.budget.left(6) == 1
-    made.divide(Split(1), [group("a"), group("b")], no_guess, 9)
+    made.take([Split(1)], {Split(1): [group("a"), group("b")]}, no_guess, 9)
     assert made.budget.left(8) == 0
     assert made.budget.left(10) == 1
 

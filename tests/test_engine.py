@@ -1,6 +1,6 @@
 """The engine on its own: the paper's Algorithms 1 and 2 against a plain rewriting, and what goes past them."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +12,8 @@ from sklearn.cluster import DBSCAN
 from csim.ask.budget import Budget
 from csim.ask.labellers import TruthLabeller
 from csim.build import build
-from csim.checkpoint import engine_state, restore_engine
-from csim.errors import NotFittedError
+from csim.discover.discovery import correct_revision
+from csim.errors import InputError, NotFittedError
 from csim.records import (
     Accepted,
     Asked,
@@ -25,9 +25,11 @@ from csim.records import (
     Retrained,
     Revised,
     Skip,
+    Skipped,
     Split,
     TrainingDue,
     Undo,
+    View,
 )
 from csim.settings import Settings
 
@@ -102,7 +104,7 @@ class PlainCsim:
         self.shelves.setdefault(name, deque(maxlen=self.settings.store_size)).append(image)
 
     def vectors(self, images):
-        return self.parts.engine._open_gallery(self.job_model).embed(np.stack(images))
+        return self.parts.engine.open_gallery(self.job_model).embed(np.stack(images))
 
     def probabilities(self, images):
         return 1 / (
@@ -471,10 +473,121 @@ def test_answers_counted_and_questions_paid_for_survive_save_and_load():
     again = build(
         Settings(**SMALL | {"store_size": 200, "update_size": 199}, update_labels=3, budget=0.05)
     )
-    restore_engine(again.engine, engine_state(parts.engine))
+    again.engine.restore(parts.engine.state(), parts.engine.model)
     assert TrainingDue in answered(again.engine, questions[2], known)
     for position in (200, 220, 400):
         assert again.engine.dialogue.budget.left(position) == parts.engine.dialogue.budget.left(
             position
         )
     assert again.engine.dialogue.budget.left(220) < Budget(0.05).left(220)
+
+
+class CountingEncoder:
+    """Wrap an encoder and count how often each image is embedded."""
+
+    def __init__(self, encoder):
+        self.encoder = encoder
+        self.seen = Counter()
+
+    def embed(self, images):
+        self.seen.update(image.tobytes() for image in images)
+        return self.encoder.embed(images)
+
+    def view(self, images):
+        self.seen.update(image.tobytes() for image in images)
+        return self.encoder.view(images)
+
+
+def count_embeddings(engine):
+    """Have the engine count its forward passes from the next model on; return a list, one per model."""
+    counts = []
+    open_gallery = engine.open_gallery
+
+    def open_counting(model):
+        gallery = open_gallery(model)
+        gallery._encoder = CountingEncoder(gallery._encoder)
+        counts.append(gallery._encoder.seen)
+        return gallery
+
+    engine.open_gallery = open_counting
+    return counts
+
+
+@pytest.mark.parametrize("settings", [Settings(**SMALL), PAPER], ids=["default", "paper"])
+def test_an_image_is_embedded_once_per_model_however_often_it_is_searched(settings):
+    stream, truth = digit_stream(), TruthLabeller(truth_of(digit_stream()))
+    parts = build(settings)
+    counts = count_embeddings(parts.engine)
+    warm_up = [Item(f"w{i}", 0, image) for i, image in enumerate(stream.warm_up)]
+    events = parts.engine.warm_up(warm_up, stream.warm_up_names)
+    parts.engine.install(parts.trainer.train(events[-1].job))
+    searches = 0
+    for item in items_of(stream.images[:400]):
+        events = parts.engine.observe([item])
+        asked = [event.question for event in events if isinstance(event, Asked)]
+        searches += bool(asked)
+        events += parts.engine.tell([truth.answer(question) for question in asked])
+        if events and isinstance(events[-1], TrainingDue):
+            model = parts.trainer.train(events[-1].job, parts.engine.model)
+            parts.engine.install(model)
+    assert searches > 2
+    assert len(counts) > 1
+    different = [*stream.warm_up, *stream.images[:400]]
+    repeats = Counter(image.tobytes() for image in different)  # the same digit may come twice
+    for seen in counts:
+        assert len(seen) > 100
+        assert all(count <= repeats[image] for image, count in seen.items())
+
+
+def views_of(engine, items, noise=0.0):
+    """Return views as another machine might make them: rounded differently."""
+    rng = np.random.default_rng(0)
+    seen = engine.gallery._encoder.view(np.stack([item.image for item in items]))
+    vectors = seen.vectors
+    if noise:
+        vectors = vectors + rng.normal(0, noise, vectors.shape)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    version = engine.model.version
+    return [View(*row, version) for row in zip(vectors, seen.features, strict=True)]
+
+
+def test_views_from_outside_give_the_same_events_as_those_made_here():
+    items = items_of(digit_stream().images[:200])
+    here, there = (warm(Settings(**SMALL)).engine for _ in range(2))
+    views = views_of(there, items)
+    views[::3] = [None] * len(views[::3])
+    views[1] = replace(views[1], model=99)
+    assert there.observe(items, views) == here.observe(items)
+    assert there.observe([], []) == []
+
+
+def test_an_engine_restored_with_views_from_outside_goes_on_with_these():
+    items = items_of(digit_stream().images[:300])
+    engine, again = (warm(Settings(**SMALL)).engine for _ in range(2))
+    views = views_of(engine, items, noise=0.01)
+    engine.observe(items[:130], views[:130])
+    again.restore(engine.state(), engine.model)
+    expected = engine.observe(items[130:], views[130:]) + engine.ask_now()
+    assert again.observe(items[130:], views[130:]) + again.ask_now() == expected
+    own = warm(Settings(**SMALL)).engine
+    assert own.observe(items) + own.ask_now() != expected  # the noise does matter
+
+
+def test_bad_views_are_refused_and_the_engine_stays_as_it_was():
+    items = items_of(digit_stream().images[:20])
+    engine, other = (warm(Settings(**SMALL)).engine for _ in range(2))
+    views = views_of(engine, items)
+    with pytest.raises(InputError, match="must have a vector of shape"):
+        engine.observe(items, [*views[:-1], replace(views[-1], vector=np.ones(3))])
+    assert engine.position == 0
+    assert engine.observe(items) == other.observe(items)
+
+
+def test_what_a_newer_model_decided_is_not_taken_back_with_an_old_answer():
+    classes = {"a": 3, "b": 1, "c": None}
+    assert correct_revision(Revised(9, "a", 1, None), classes) is None
+    assert correct_revision(Revised(9, "b", 1, None), classes) == Revised(9, "b", 1, None)
+    assert correct_revision(Revised(9, "a", 1, 2), classes) == Revised(9, "a", 3, 2)
+    assert correct_revision(Revised(9, "c", 1, None), classes) is None
+    assert correct_revision(Revised(9, "d", 1, None), classes) == Revised(9, "d", 1, None)
+    assert correct_revision(Skipped(9, 4), classes) == Skipped(9, 4)

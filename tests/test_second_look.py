@@ -16,6 +16,7 @@ from csim.second_look import SecondLook
 
 DARK, LIGHT = 4, 9
 SHADES = {DARK: 0, LIGHT: 255}
+RELEASED: list[str] = []  # ids of revised items
 
 
 def vector_of(shade) -> list[float]:
@@ -63,8 +64,13 @@ def seen(pool, *given):
     return discovery
 
 
+def second_look(discovery, *class_ids):
+    window = discovery.pool if isinstance(discovery.pool, Recent) else None
+    return SecondLook(head_for(*class_ids), discovery, window, RELEASED.extend)
+
+
 def look(discovery, *class_ids, at=10):
-    return SecondLook(head_for(*class_ids), discovery).revise(Gallery(Angle()), at)
+    return second_look(discovery, *class_ids).revise(Gallery(Angle(), 1), at)
 
 
 def test_an_image_that_waits_has_a_class_as_soon_as_it_is_accepted_and_waits_on_until_then():
@@ -77,7 +83,9 @@ def test_an_image_that_waits_has_a_class_as_soon_as_it_is_accepted_and_waits_on_
 def test_an_image_with_a_class_gets_todays_best_even_if_it_would_be_rejected_today():
     discovery = seen(Recent(100, 10), (20, DARK), (150, DARK), (240, DARK))
     assert look(discovery, DARK) == []
+    RELEASED.clear()
     revised = look(discovery, DARK, LIGHT)
+    assert RELEASED == ["150 at 2", "240 at 3"]
     assert revised == [Revised(10, "150 at 2", DARK, LIGHT), Revised(10, "240 at 3", DARK, LIGHT)]
 
 
@@ -95,7 +103,7 @@ def test_what_is_said_before_is_what_was_said_last():
             assert event.before == last[event.item_id]
             assert event.after in known
             last[event.item_id] = event.after
-    assert {entry.id: class_id for entry, class_id in discovery.pool.given(10)} == last
+    assert {entry.id: class_id for entry, class_id in discovery.pool.revisable(10)} == last
     assert None in last.values()
 
 
@@ -107,13 +115,13 @@ def test_an_image_that_is_recent_no_more_is_left_as_it_is():
 def test_an_image_that_a_person_is_asked_about_waits_for_the_person():
     discovery = seen(Recent(100, 10), (240, DARK), (250, DARK))
     asked = item(1, 240)
-    discovery.note([Asked(9, Question(1, 9, asked, (asked, item(2, 250))))])
+    discovery.apply([Asked(9, Question(1, 9, asked, (asked, item(2, 250))))])
     assert [event.item_id for event in look(discovery, DARK, LIGHT)] == ["250 at 2"]
 
 
 def test_what_an_answer_was_spread_to_may_still_be_revised():
     discovery = seen(Recent(100, 10), (240, None))
-    discovery.note([Labelled(8, "240 at 1", DARK, 1, is_told=False)])
+    discovery.apply([Labelled(8, "240 at 1", DARK, 1, is_told=False)])
     assert look(discovery, DARK, LIGHT) == [Revised(10, "240 at 1", DARK, LIGHT)]
 
 
@@ -122,22 +130,22 @@ def test_an_image_whose_class_is_gone_gets_the_best_of_the_others():
     assert look(discovery, LIGHT) == [Revised(10, "20 at 1", DARK, LIGHT)]
 
 
-def let_go(discovery, *class_ids, at):
-    return SecondLook(head_for(*class_ids), discovery).let_go(Gallery(Angle()), at)
+def settle_old(discovery, *class_ids, at):
+    return second_look(discovery, *class_ids).settle_old(Gallery(Angle(), 1), at)
 
 
 def test_who_can_wait_no_longer_gets_the_best_class_and_leaves():
     discovery = seen(Recent(5, 5), (120, None), (110, DARK), (140, None), (130, None))
-    assert let_go(discovery, DARK, LIGHT, at=8) == [
+    assert settle_old(discovery, DARK, LIGHT, at=8) == [
         Revised(8, "120 at 1", None, DARK),
         Revised(8, "140 at 3", None, LIGHT),
     ]
     assert [entry.id for entry in discovery.pool.items()] == ["130 at 4"]
-    assert let_go(discovery, DARK, LIGHT, at=8) == []
+    assert settle_old(discovery, DARK, LIGHT, at=8) == []
 
 
 def settle(discovery, *class_ids):
-    return SecondLook(head_for(*class_ids), discovery).settle(Gallery(Angle()), 10)
+    return second_look(discovery, *class_ids).settle_all(Gallery(Angle(), 1), 10)
 
 
 def test_all_that_wait_can_be_given_their_best_class_and_stay_recent():
@@ -174,7 +182,7 @@ def test_where_there_is_no_class_there_is_none_to_give(pool):
 def test_where_no_image_is_there_is_nothing_to_say(pool):
     discovery = seen(pool)
     assert look(discovery, DARK) == []
-    assert let_go(discovery, DARK, at=50) == []
+    assert settle_old(discovery, DARK, at=50) == []
     assert settle(discovery, DARK) == []
 
 

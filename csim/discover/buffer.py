@@ -1,20 +1,22 @@
-"""The candidate buffer: rejected images that wait to be grouped."""
+"""The candidate buffer: rejected items that wait to be grouped, as in the paper."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from csim.errors import SettingsError
 from csim.packing import pack, unpack
-from csim.records import ClassId, Decision, Item, ItemId, Question, State
+from csim.records import Asked, ClassId, Decision, Event, Item, ItemId, Revised, State
 
 
 class Buffer:
-    """Candidates in order of arrival.
+    """Hold candidates in order of arrival.
 
     Parameters
     ----------
     size
-        S_B: with so many candidates it is time to purify. Raising it shows more of a new class at once
-        and answers later.
+        S_B: with this many candidates a search is due. Higher shows more of a new class at once and
+        asks later.
     """
 
     def __init__(self, size: int) -> None:
@@ -30,16 +32,16 @@ class Buffer:
         return item_id in self._items
 
     def add(self, item: Item, decision: Decision) -> None:
-        """Let an image wait if it was rejected."""
+        """Keep an item if it was rejected."""
         if not decision.is_accepted:
             self._items[item.id] = item
 
-    def is_due(self, position: int) -> bool:
-        """Tell whether the buffer is full.
+    def is_due(self, arrivals: int) -> bool:
+        """Tell whether the buffer is full; the number of `arrivals` does not matter.
 
         >>> buffer = Buffer(size=1)
         >>> buffer.add(Item("a", 7, None), Decision(0, 0.2, is_accepted=False))
-        >>> buffer.is_due(7)
+        >>> buffer.is_due(arrivals=1)
         True
         """
         return len(self._items) >= self.size
@@ -48,38 +50,34 @@ class Buffer:
         """Return all candidates, oldest first."""
         return list(self._items.values())
 
-    def looked(self, position: int) -> None:
-        """Do nothing: the next look is due when the buffer is full again."""
-
-    def asked(self, question: Question) -> None:
-        """Let go of a question's images: they wait for its answer elsewhere."""
-        for item in question.members:
-            self._items.pop(item.id, None)
-
-    def leaving(self, position: int) -> list[Item]:
-        """Return all that are left: the buffer is there to be emptied."""
-        return self.waiting()
-
     def waiting(self) -> list[Item]:
-        """Return all candidates, and be empty."""
-        left, self._items = self.items(), {}
+        """Return all candidates: none of them has a class."""
+        return self.items()
+
+    @property
+    def classes(self) -> Mapping[ItemId, ClassId | None]:
+        """Return the class of each candidate, which is None."""
+        return dict.fromkeys(self._items)
+
+    def remove_old(self, position: int) -> list[Item]:
+        """Remove and return all candidates: none waits for a second search."""
+        left = self.items()
+        self._items = {}
         return left
 
-    def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
-        """Return nothing: what was accepted is not here, and what waits has no class."""
-        return []
-
-    def class_of(self, item_id: ItemId) -> ClassId | None:
-        """Return None: whoever is here waits."""
-        return None
-
-    def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
-        """Do nothing: what has a class is not here."""
+    def apply(self, event: Event) -> None:
+        """Remove candidates that a question is about now, or that were given a class."""
+        match event:
+            case Asked(_, question):
+                for item in question.members:
+                    self._items.pop(item.id, None)
+            case Revised(_, item_id):
+                self._items.pop(item_id, None)
 
     def state(self) -> State:
         """Return the candidates."""
         return pack(self.items())
 
     def restore(self, state: State) -> None:
-        """Take back candidates."""
+        """Load what `state` returned."""
         self._items = {item.id: item for item in unpack(state)}

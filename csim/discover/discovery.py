@@ -1,11 +1,11 @@
-"""Discovery: from images that were seen to questions to be.
+"""Discovery: from the items that passed to groups worth a question.
 
-Images are kept as images and embedded when they are looked at, so that no vector outlives its model.
+Items are kept as images and embedded when they are searched, so that no vector outlives its model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -16,70 +16,55 @@ from csim.discover.purify import halve
 from csim.discover.representative import Representative
 from csim.discover.scene import Examples, Scene, Scores, Viewer
 from csim.records import (
-    Asked,
     ClassId,
     Decision,
-    Encoder,
     Event,
     Floats,
     Group,
     Ints,
     Item,
     ItemId,
-    Labelled,
     Question,
     QuestionId,
     Revised,
     State,
-    stack,
 )
 
 
 class Pool(Protocol):
-    """Images among which questions are sought."""
+    """Hold the items that csim searches for questions."""
 
     def __len__(self) -> int: ...
 
     def __contains__(self, item_id: object) -> bool: ...
 
     def add(self, item: Item, decision: Decision) -> None:
-        """See an image of the stream and what was decided about it."""
+        """Take an item of the stream, and what was decided about it."""
         ...
 
-    def is_due(self, position: int) -> bool:
-        """Tell whether it is time to look, the stream having come to `position`."""
+    def is_due(self, arrivals: int) -> bool:
+        """Tell whether a search is due after `arrivals` items since the last one."""
         ...
 
     def items(self) -> list[Item]:
-        """Return the images that may be asked about, oldest first."""
-        ...
-
-    def looked(self, position: int) -> None:
-        """Note when the last look was."""
-        ...
-
-    def asked(self, question: Question) -> None:
-        """Let go of the images that wait for a question's answer."""
-        ...
-
-    def leaving(self, position: int) -> list[Item]:
-        """Return the images without a class that can wait no longer."""
+        """Return the items that csim may ask about, oldest first."""
         ...
 
     def waiting(self) -> list[Item]:
-        """Return all images without a class."""
+        """Return all items without a class."""
         ...
 
-    def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
-        """Return the images whose class may still be revised at `position`, and the class of each."""
+    @property
+    def classes(self) -> Mapping[ItemId, ClassId | None]:
+        """Return the class that each item has so far, None while it waits."""
         ...
 
-    def class_of(self, item_id: ItemId) -> ClassId | None:
-        """Return the class that an image here has been given, None if it waits."""
+    def remove_old(self, position: int) -> list[Item]:
+        """Remove the items that cannot wait longer; return those without a class."""
         ...
 
-    def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
-        """Note that an image has another class now; one that is not here is passed over."""
+    def apply(self, event: Event) -> None:
+        """Bring the items up to date with an event."""
         ...
 
     def state(self) -> State:
@@ -87,99 +72,135 @@ class Pool(Protocol):
         ...
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         ...
 
 
 class Discovery:
-    """The pool, what chooses questions among it, and who stands for a group that is cut."""
+    """Search a pool for questions, and cut groups that a person calls mixed.
+
+    Parameters
+    ----------
+    pool
+        The items to search.
+    choice
+        Chooses the questions among them.
+    representative
+        Chooses the item that csim shows of each part of a group.
+    """
 
     def __init__(self, pool: Pool, choice: Choice, representative: Representative) -> None:
         self.pool = pool
         self._choice = choice
         self._representative = representative
+        self._last_search = 0  # position
 
-    def find(
+    def is_due(self, position: int) -> bool:
+        """Tell whether to search now that the stream has reached `position`."""
+        return self.pool.is_due(position - self._last_search)
+
+    def search(
         self,
-        gallery: Viewer,
+        viewer: Viewer,
         head: Scores,
         store: Examples,
-        *,
         most: int,
         position: int,
         pending: Sequence[Question],
     ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
-        """Return at most `most` groups to ask about, and the images that belong to pending questions, by question."""
-        scene = Scene(self.pool.items(), gallery, head, store)
+        """Return at most `most` groups to ask about, and items that join `pending` questions."""
+        scene = Scene(self.pool.items(), viewer, head, store)
         asked = [question.representative for question in pending]
-        found = (
-            self._choice.choose(scene, most, asked)
-            if len(scene) and (most or asked)
-            else Found([], [])
-        )
+        found = Found([], [])
+        if len(scene) and (most or asked):
+            found = self._choice.choose(scene, most, asked)
         groups = [self._group(scene, pick) for pick in found.picks]
-        self.pool.looked(position)
-        joined = zip(
-            pending, found.joined, strict=False
-        )  # a choice that knows no groups joins nothing
+        self._last_search = position
+        # A choice that asks about single items joins nothing.
+        joined = zip(pending, found.joined, strict=False)
         return groups, {
-            question.id: [scene.items[m] for m in members]
+            question.id: [scene.items[index] for index in members]
             for question, members in joined
             if len(members)
         }
 
     def split(
-        self, members: Sequence[Item], parts: Sequence[Sequence[str]], encoder: Encoder
+        self, members: Sequence[Item], parts: Sequence[Sequence[ItemId]], viewer: Viewer
     ) -> list[Group]:
-        """Cut a group into the given parts (item ids) as far as they are members, or in two where it is widest."""
+        """Cut a group into the given parts, as far as they are members; without parts, in two."""
         if not members:
             return []
-        vectors = encoder.embed(stack(members))
-        place = {item.id: index for index, item in enumerate(members)}
-        cuts = [
-            [place[item_id] for item_id in part if item_id in place] for part in parts
-        ] or halve(vectors)
-        return [self._form(members, vectors, np.array(cut)) for cut in cuts if len(cut)]
+        vectors = viewer.views(members).vectors
+        index_of = {item.id: index for index, item in enumerate(members)}
+        cuts = [[index_of[item_id] for item_id in part if item_id in index_of] for part in parts]
+        return [
+            self._form(members, vectors, np.array(cut))
+            for cut in cuts or halve(vectors)
+            if len(cut)
+        ]
 
-    def note(self, events: Sequence[Event]) -> list[Event]:
-        """See who is asked about and who has another class now; return the events with what each image had before.
-
-        Whoever takes back an answer cannot know that an image has been given another class since.
-        """
-        noted: list[Event] = []
+    def apply(self, events: Iterable[Event]) -> list[Event]:
+        """Apply events to the pool one by one; return them with their revisions corrected."""
+        applied: list[Event] = []
         for event in events:
-            if isinstance(event, Asked):
-                self.pool.asked(event.question)
-            elif isinstance(event, Labelled):
-                self.pool.give(event.item_id, event.class_id)
-            elif isinstance(event, Revised) and event.item_id in self.pool:
-                now = self.pool.class_of(event.item_id)
-                if now == event.after or (event.after is None and now != event.before):
-                    continue
-                event = replace(event, before=now)
-                self.pool.give(event.item_id, event.after)
-            noted.append(event)
-        return noted
+            corrected = correct_revision(event, self.pool.classes)
+            if corrected is not None:
+                self.pool.apply(corrected)
+                applied.append(corrected)
+        return applied
 
     def state(self) -> State:
-        """Return the images and the state of chance."""
+        """Return the items, the last search and the state of the random generators."""
         return {
             "pool": self.pool.state(),
+            "last_search": self._last_search,
             "choice": self._choice.state(),
             "representative": self._representative.state(),
         }
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         self.pool.restore(state["pool"])
+        self._last_search = state["last_search"]
         self._choice.restore(state["choice"])
         self._representative.restore(state["representative"])
 
     def _group(self, scene: Scene, pick: Pick) -> Group:
-        members = tuple(scene.items[place] for place in pick.members)
-        return Group(members, scene.items[pick.representative], scene.vectors[pick.representative])
+        members = tuple(scene.items[index] for index in pick.members)
+        representative = pick.representative
+        return Group(members, scene.items[representative], scene.vectors[representative])
 
     def _form(self, items: Sequence[Item], vectors: Floats, part: Ints) -> Group:
         members = tuple(items[index] for index in part)
         chosen = self._representative.choose(vectors[part])
         return Group(members, members[chosen], vectors[part[chosen]])
+
+
+def correct_revision(event: Event, classes: Mapping[ItemId, ClassId | None]) -> Event | None:
+    """Return an event; a revision starts from the class that its item really has.
+
+    A person may take back an answer after a newer model gave some of its items another class. None
+    is returned for a revision that would change nothing, or would take away a class that the answer
+    did not give.
+
+    Parameters
+    ----------
+    event
+        What happened.
+    classes
+        The class that each item has so far, None while it waits. The revision of an item that is
+        not here stays as it is.
+
+    Examples
+    --------
+    >>> correct_revision(Revised(9, "a", before=1, after=2), {"a": 3})
+    Revised(position=9, item_id='a', before=3, after=2)
+    >>> correct_revision(Revised(9, "a", before=1, after=None), {"a": 3})
+    """
+    if not isinstance(event, Revised) or event.item_id not in classes:
+        return event
+    current = classes[event.item_id]
+    is_of_other_answer = event.after is None and current != event.before
+    if current == event.after or is_of_other_answer:
+        return None
+    return replace(event, before=current)

@@ -1,30 +1,26 @@
-"""The recent images: all of them, accepted or not, so that a second look can recall what the first let pass."""
+"""The recent window: the last items, accepted or not, each with the class it has so far."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from csim.errors import SettingsError
 from csim.packing import pack, unpack
-from csim.records import ClassId, Decision, Item, ItemId, Question, State
-
-
-@dataclass
-class _Entry:
-    item: Item
-    class_id: ClassId | None  # what it has been given so far
+from csim.records import Asked, ClassId, Decision, Event, Item, ItemId, Labelled, Revised, State
 
 
 class Recent:
-    """The latest images, with the class that each has been given.
+    """Hold the latest items, with the class that each has so far.
 
     Parameters
     ----------
     size
-        Arrivals for which an image can be asked about, and its class revised. Raising it sees more of a rare new class
-        and mends more, for memory and later last words.
+        Arrivals for which csim can ask about an item and revise its class. Higher finds rarer
+        classes and corrects more labels, but uses more memory and labels stay provisional longer.
     every
-        Arrivals between two looks. Raising it chooses among more at a time and finds new classes later.
+        Arrivals between two searches. Higher chooses among more items at a time, and finds new
+        classes later.
     """
 
     def __init__(self, size: int, every: int) -> None:
@@ -32,82 +28,76 @@ class Recent:
             raise SettingsError(f"every must lie between 1 and size ({size}), got {every}")
         self.size = size
         self.every = every
-        self._entries: dict[ItemId, _Entry] = {}
-        self._last_look = 0
+        self._items: dict[ItemId, Item] = {}
+        self._classes: dict[ItemId, ClassId | None] = {}  # None while it waits
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._items)
 
     def __contains__(self, item_id: object) -> bool:
-        return item_id in self._entries
+        return item_id in self._items
+
+    @property
+    def classes(self) -> Mapping[ItemId, ClassId | None]:
+        """Return the class that each item has so far, None while it waits."""
+        return MappingProxyType(self._classes)
 
     def add(self, item: Item, decision: Decision) -> None:
-        """Remember an image and what was decided about it."""
-        self._entries[item.id] = _Entry(item, decision.class_id if decision.is_accepted else None)
+        """Keep an item and the class it was given at arrival, if it was accepted."""
+        self._items[item.id] = item
+        self._classes[item.id] = decision.class_id if decision.is_accepted else None
 
-    def is_due(self, position: int) -> bool:
-        """Tell whether it is time to look, the stream having come to `position`.
+    def is_due(self, arrivals: int) -> bool:
+        """Tell whether a search is due after `arrivals` items since the last one.
 
         >>> Recent(size=100, every=10).is_due(9), Recent(size=100, every=10).is_due(10)
         (False, True)
         """
-        return position - self._last_look >= self.every
+        return arrivals >= self.every
 
     def items(self) -> list[Item]:
-        """Return all images that may be asked about, oldest first."""
-        return [entry.item for entry in self._entries.values()]
-
-    def looked(self, position: int) -> None:
-        """Note when the last look was."""
-        self._last_look = position
-
-    def asked(self, question: Question) -> None:
-        """Let go of the image that a question shows: it waits for its answer elsewhere."""
-        self._entries.pop(question.representative.id, None)
-
-    def leaving(self, position: int) -> list[Item]:
-        """Return images without a class that are too old to wait longer; all old ones are forgotten."""
-        old = [
-            entry for entry in self._entries.values() if position - entry.item.position >= self.size
-        ]
-        for entry in old:
-            del self._entries[entry.item.id]
-        return [entry.item for entry in old if entry.class_id is None]
+        """Return all items that csim may ask about, oldest first."""
+        return list(self._items.values())
 
     def waiting(self) -> list[Item]:
-        """Return all images without a class."""
-        return [entry.item for entry in self._entries.values() if entry.class_id is None]
+        """Return all items without a class."""
+        return [item for item in self._items.values() if self._classes[item.id] is None]
 
-    def given(self, position: int) -> list[tuple[Item, ClassId | None]]:
-        """Return the images whose class may still be revised at `position`, and the class of each."""
+    def revisable(self, position: int) -> list[tuple[Item, ClassId | None]]:
+        """Return the items whose class csim may still revise at `position`, and their classes."""
         return [
-            (entry.item, entry.class_id)
-            for entry in self._entries.values()
-            if position - entry.item.position <= self.size
+            (item, self._classes[item.id])
+            for item in self._items.values()
+            if position - item.position <= self.size
         ]
 
-    def class_of(self, item_id: ItemId) -> ClassId | None:
-        """Return the class that an image here has been given, None if it waits."""
-        return self._entries[item_id].class_id
+    def remove_old(self, position: int) -> list[Item]:
+        """Remove the items that left the window; return those that are still without a class."""
+        old = [item for item in self._items.values() if position - item.position >= self.size]
+        waiting = [item for item in old if self._classes[item.id] is None]
+        for item in old:
+            self._remove(item.id)
+        return waiting
 
-    def give(self, item_id: ItemId, class_id: ClassId | None) -> None:
-        """Note that an image has another class now."""
-        if entry := self._entries.get(item_id):
-            entry.class_id = class_id
+    def apply(self, event: Event) -> None:
+        """Remove the item that a question shows, or note the class that an item has now."""
+        match event:
+            case Asked(_, question):
+                self._remove(question.representative.id)
+            case Labelled(_, item_id, class_id) | Revised(_, item_id, _, class_id):
+                if item_id in self._classes:
+                    self._classes[item_id] = class_id
 
     def state(self) -> State:
-        """Return the images and their classes."""
-        entries = list(self._entries.values())
-        return {
-            "items": pack([entry.item for entry in entries]),
-            "class_ids": [entry.class_id for entry in entries],
-            "last_look": self._last_look,
-        }
+        """Return the items and their classes."""
+        return {"items": pack(self.items()), "class_ids": list(self._classes.values())}
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
-        self._entries = {
-            item.id: _Entry(item, class_id)
-            for item, class_id in zip(unpack(state["items"]), state["class_ids"], strict=True)
-        }
-        self._last_look = state["last_look"]
+        """Load what `state` returned."""
+        items = unpack(state["items"])
+        self._items = {item.id: item for item in items}
+        self._classes = dict(zip(self._items, state["class_ids"], strict=True))
+
+    def _remove(self, item_id: ItemId) -> None:
+        self._items.pop(item_id, None)
+        self._classes.pop(item_id, None)

@@ -1,8 +1,8 @@
-"""From images to vectors with what has been trained, or with an encoder from elsewhere.
+"""From images to vectors, with csim's trained network or an encoder of the user's.
 
-`NetworkEncoder` runs our own network and `CentredEncoder` a foreign one: both return float32 vectors of unit
-length. `CheckedEncoder` stands between us and any object with `embed(images) -> (n, d)`: a pretrained network, a
-hand-made feature.
+`NetworkEncoder` runs csim's network and `CentredEncoder` a given encoder. Both return float32 vectors
+of unit length. `CheckedEncoder` checks what any object with `embed(images) -> (n, d)` returns: a
+pretrained network, a hand-made feature.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from csim.embed.network import CentredBody, ConvBody
 from csim.errors import InputError
 from csim.records import Encoder, Floats, Images, Views
 
-_CHUNK = 256  # images per forward pass: larger ones gain nothing and leave holes in memory
-_FEWEST = 4  # fewer are multiplied by other kernels, which round otherwise: an image would not always look the same
+_CHUNK = 256  # images per forward pass: larger ones gain nothing and fragment memory
+# Smaller batches use other matrix kernels, which round differently: a vector would depend on its
+# batch.
+_SMALLEST_BATCH = 4
 
 
 class NetworkEncoder:
-    """A trained body, ready to embed."""
+    """Embed images with a trained body."""
 
     def __init__(self, body: ConvBody, device: torch.device) -> None:
         self._body = body.to(device).eval()
@@ -48,15 +50,18 @@ class NetworkEncoder:
         return Views(vectors, features)
 
     def _chunks(self, images: Images) -> Iterator[tuple[int, Tensor]]:
-        """Yield images in parts; the last is filled up if it is too small."""
+        """Yield images in chunks; the last is padded if it is too small."""
         for start in range(0, len(images), _CHUNK):
             part = images[start : start + _CHUNK]
-            places = np.minimum(np.arange(max(len(part), _FEWEST)), len(part) - 1)
-            yield start, to_inputs(part[places] if len(part) < _FEWEST else part, self._device)
+            indices = np.minimum(np.arange(max(len(part), _SMALLEST_BATCH)), len(part) - 1)
+            yield (
+                start,
+                to_inputs(part[indices] if len(part) < _SMALLEST_BATCH else part, self._device),
+            )
 
 
 class CentredEncoder:
-    """A foreign encoder seen through the body that was trained on top of it."""
+    """Embed images with a given encoder and the body that was trained on top of it."""
 
     def __init__(self, encoder: Encoder, body: CentredBody) -> None:
         self._encoder = encoder
@@ -75,7 +80,7 @@ class CentredEncoder:
 
 
 class CheckedEncoder:
-    """A foreign encoder whose vectors are checked."""
+    """Check the vectors that a given encoder returns."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder

@@ -52,7 +52,7 @@ class Snapshots:
         """Write the engine's state after a step, and drop what a restart no longer needs."""
         assert engine.model is not None
         start = time.monotonic()
-        state = checkpoint.engine_state(engine) | {"model": engine.model.version}
+        state = engine.state() | {"model": engine.model.version}
         with translate_errors(self._connection):
             checkpoint.write(self._layout.snapshot(step), state)
             with transaction(self._connection):
@@ -74,8 +74,7 @@ class Snapshots:
             except CheckpointError as error:
                 problems.append(str(error))
                 continue
-            model = checkpoint.model_state(read_model(self._layout, version))
-            checkpoint.restore_engine(engine, state | {"model": model})
+            engine.restore(state, read_model(self._layout, version))
             self.step = step
             return problems
         raise FolderError(

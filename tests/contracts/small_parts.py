@@ -43,7 +43,7 @@ def make_scene(items, encoder=None):
     head, store = Head(NoThreshold()), ClassStore(9, ProtectTold())
     head.install(model, lambda class_id: class_id)
     fill_store(store, start=500)
-    return Scene(items, encoder or Gallery(make_foreign(OneByOne())), head, store)
+    return Scene(items, encoder or Gallery(make_foreign(OneByOne()), 1), head, store)
 
 
 def plain(found):

@@ -31,14 +31,13 @@ def fill_buffer(buffer, start=1):
 def fill_recent(recent, start=1):
     for item in make_items(5, start):
         recent.add(item, Decision(item.position % 2, 0.9, is_accepted=item.position % 3 > 0))
-    recent.looked(start + 4)
 
 
 def look_at_recent(recent):
     return (
-        recent.given(0),
+        recent.revisable(0),
         recent.waiting(),
-        [recent.is_due(position) for position in range(120)],
+        dict(recent.classes),
         len(recent),
     )
 
@@ -77,9 +76,9 @@ def make_discovery_of_the_new():
 
 def look_at_discovery(discovery, most=3):
     scene = make_scene([])
-    return discovery.find(
-        scene._viewer, scene._head, scene._store, most=most, position=200, pending=[]
-    )
+    due = [discovery.is_due(position) for position in range(300)]
+    found = discovery.search(scene._viewer, scene._head, scene._store, most, 200, [])
+    return due, found
 
 
 def look_at_store(store):

@@ -53,4 +53,4 @@ def head_of(class_ids=(LEFT, RIGHT), steepness=2.0):
 
 def scene_of(recent, labelled, head=None):
     """Return a scene of recent images at places, (n, 2), and labelled ones by class."""
-    return Scene(items_at(recent), Gallery(Places()), head or head_of(), store_of(labelled))
+    return Scene(items_at(recent), Gallery(Places(), 1), head or head_of(), store_of(labelled))

@@ -3,7 +3,7 @@ import pytest
 
 from csim.discover.buffer import Buffer
 from csim.errors import SettingsError
-from csim.records import Decision, Question
+from csim.records import Asked, Decision, Question, Revised
 
 REJECTED = Decision(0, 0.2, is_accepted=False)
 ACCEPTED = Decision(0, 0.9, is_accepted=True)
@@ -71,33 +71,31 @@ def fill(buffer, make_item, names="dabc"):
 def test_all_images_of_a_group_wait_for_its_answer_elsewhere(make_item):
     buffer = Buffer(size=5)
     first, second, third, fourth = fill(buffer, make_item)
-    buffer.asked(Question(1, 9, second, (second, fourth)))
+    buffer.apply(Asked(9, Question(1, 9, second, (second, fourth))))
     assert buffer.items() == [first, third]
     assert "a" not in buffer
-    buffer.asked(Question(2, 9, third, (third, second)))  # what has left is passed over
+    buffer.apply(Asked(9, Question(2, 9, third, (third, second))))  # one has left already
     assert buffer.items() == [first]
 
 
-@pytest.mark.parametrize(
-    "empty", [lambda buffer: buffer.leaving(9), lambda buffer: buffer.waiting()]
-)
-def test_what_is_not_asked_about_leaves_and_the_buffer_is_empty(make_item, empty):
+def test_what_is_not_asked_about_leaves_and_the_buffer_is_empty(make_item):
     buffer = Buffer(size=2)
     items = fill(buffer, make_item)
-    assert empty(buffer) == items
+    assert buffer.remove_old(9) == items
     assert len(buffer) == 0
     assert "a" not in buffer
     assert not buffer.is_due(10**9)
-    assert empty(buffer) == []
+    assert buffer.remove_old(9) == []
 
 
-def test_no_candidate_has_a_class_that_could_be_revised(make_item):
+def test_a_candidate_has_no_class_and_leaves_when_it_gets_one(make_item):
     buffer = Buffer(size=5)
     items = fill(buffer, make_item)
-    buffer.give("a", 3)
-    buffer.give("stranger", None)
-    assert buffer.given(9) == []
-    assert buffer.items() == items
+    assert dict(buffer.classes) == {"d": None, "a": None, "b": None, "c": None}
+    assert buffer.waiting() == items
+    buffer.apply(Revised(9, "a", None, 3))
+    buffer.apply(Revised(9, "stranger", None, 3))
+    assert [item.id for item in buffer.items()] == ["d", "b", "c"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 4])

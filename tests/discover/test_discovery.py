@@ -71,19 +71,19 @@ def fill(discovery, make_item, shades, start=1):
 
 
 def find(discovery, most=MANY, encoder=None, position=9, pending=(), store=None, head=None):
-    groups, joined = discovery.find(
-        Gallery(encoder or Shades()),
+    groups, joined = discovery.search(
+        Gallery(encoder or Shades(), 1),
         head or head_of(),
         store or ClassStore(100, ProtectTold()),
-        most=most,
-        position=position,
-        pending=pending,
+        most,
+        position,
+        pending,
     )
     questions = [
         Question(place, position, group.representative, group.members)
         for place, group in enumerate(groups)
     ]
-    discovery.note([Asked(position, question) for question in questions])
+    discovery.apply([Asked(position, question) for question in questions])
     return groups, joined
 
 
@@ -148,9 +148,9 @@ def test_without_a_question_left_nothing_is_found_and_nothing_embedded(make_item
 def test_a_look_that_finds_nothing_is_a_look_all_the_same(make_item):
     discovery = make_recent()
     fill(discovery, make_item, DARK_AND_LIGHT)
-    assert discovery.pool.is_due(7)
+    assert discovery.is_due(7)
     find(discovery, 0, position=7)
-    assert [position for position in range(7, 14) if discovery.pool.is_due(position)] == [12, 13]
+    assert [position for position in range(7, 14) if discovery.is_due(position)] == [12, 13]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_an_error_leaves_the_images_where_they_are(make_item, make, encoder):
     with pytest.raises((RuntimeError, ValueError)):
         find(discovery, 2, encoder=encoder, position=7)
     assert discovery.pool.items() == items
-    assert discovery.pool.is_due(7) == make_filled(make, make_item).pool.is_due(7)
+    assert discovery.is_due(7) == make_filled(make, make_item).is_due(7)
     assert ids(groups_of(discovery)) == ids(groups_of(make_filled(make, make_item)))
 
 
@@ -250,7 +250,7 @@ def test_only_the_images_asked_about_leave_the_recent_ones(make_item):
 def test_the_pool_follows_what_has_happened_to_its_images(make_item):
     discovery = make_recent()
     fill(discovery, make_item, [10, 20, 30, 40])
-    discovery.note(
+    discovery.apply(
         [
             Labelled(9, "1", 3, 1, is_told=True),
             Revised(9, "2", None, 7),
@@ -260,13 +260,13 @@ def test_the_pool_follows_what_has_happened_to_its_images(make_item):
             Revised(9, "stranger", None, 7),
         ]
     )
-    assert [class_id for _, class_id in discovery.pool.given(9)] == [3, 7, None, None]
+    assert [class_id for _, class_id in discovery.pool.revisable(9)] == [3, 7, None, None]
 
 
 def test_a_group_is_split_into_the_parts_that_are_named(make_item):
     discovery = make_discovery()
     items = fill(make_discovery(), make_item, DARK_AND_LIGHT)
-    groups = discovery.split(items, [("7", "2"), ("1", "3", "5"), ("4", "6")], Shades())
+    groups = discovery.split(items, [("7", "2"), ("1", "3", "5"), ("4", "6")], Gallery(Shades(), 1))
     assert ids(groups) == [("7", "2"), ("1", "3", "5"), ("4", "6")]
     assert groups[1].representative.id == "3"
     assert groups[1].vector == pytest.approx(Shades().embed(items[2].image[None])[0])
@@ -274,7 +274,7 @@ def test_a_group_is_split_into_the_parts_that_are_named(make_item):
 
 def test_a_group_without_named_parts_is_halved(make_item):
     items = fill(make_discovery(), make_item, [10, 200, 12, 210, 14])
-    groups = make_discovery().split(items, (), Shades())
+    groups = make_discovery().split(items, (), Gallery(Shades(), 1))
     assert set(ids(groups)) == {("1", "3", "5"), ("2", "4")}
 
 
@@ -282,14 +282,14 @@ def test_a_group_without_named_parts_is_halved(make_item):
 def test_only_members_are_asked_about_and_no_empty_part(make_item, kept, parts):
     items = fill(make_discovery(), make_item, [10, 200, 12])
     members = [items[place] for place in kept]
-    assert sorted(ids(make_discovery().split(members, (), Shades()))) == parts
-    assert ids(make_discovery().split(members, [("1", "2"), ("3",)], Shades())) == parts
+    assert sorted(ids(make_discovery().split(members, (), Gallery(Shades(), 1)))) == parts
+    assert ids(make_discovery().split(members, [("1", "2"), ("3",)], Gallery(Shades(), 1))) == parts
 
 
 def test_splitting_leaves_the_pool_alone(make_item):
     discovery = make_discovery()
     items = fill(discovery, make_item, [10, 200, 12])
-    discovery.split(items, (), Shades())
+    discovery.split(items, (), Gallery(Shades(), 1))
     assert discovery.pool.items() == items
 
 

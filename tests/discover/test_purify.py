@@ -75,7 +75,7 @@ def test_candidates_that_are_all_equal_are_one_group(dtype):
 
 def choose(vectors, most, representative=None, eps=0.2):
     scene = Scene(
-        items_at(vectors), Gallery(Places()), None, None
+        items_at(vectors), Gallery(Places(), 1), None, None
     )  # it needs neither classes nor labelled images
     purify = Purify(eps=eps, min_points=3, representative=representative or Medoid())
     return purify.choose(scene, most, items_at(vectors[:1], "pending"))

@@ -87,7 +87,7 @@ def test_other_items_features_come_in_their_order():
 
 def test_each_part_is_worked_out_when_it_is_first_wanted_and_once():
     encoder = Counting()
-    scene = Scene(items_at(RECENT), Gallery(encoder), head_of(), store_of(LABELLED))
+    scene = Scene(items_at(RECENT), Gallery(encoder, 1), head_of(), store_of(LABELLED))
     assert encoder.count == 0
     for _ in range(2):
         assert (len(scene.vectors), len(scene.features), len(scene.scores)) == (3, 3, 3)
@@ -98,7 +98,7 @@ def test_each_part_is_worked_out_when_it_is_first_wanted_and_once():
 
 
 def test_vectors_need_neither_classes_nor_labelled_images():
-    scene = Scene(items_at(RECENT), Gallery(Places()), Untouched(), Untouched())
+    scene = Scene(items_at(RECENT), Gallery(Places(), 1), Untouched(), Untouched())
     assert len(scene.vectors) == 3
     with pytest.raises(AssertionError, match="scores"):
         _ = scene.scores

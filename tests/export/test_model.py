@@ -47,7 +47,7 @@ def engine_of(folder):
         ]
         engine = build(reader.config.settings).engine
     state = checkpoint.read(layout.snapshot(step))
-    checkpoint.restore_engine(engine, state | {"model": checkpoint.read(layout.model(version))})
+    engine.restore(state, checkpoint.model_from(checkpoint.read(layout.model(version))))
     return engine
 
 

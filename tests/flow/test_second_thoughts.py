@@ -46,7 +46,7 @@ of_recent_images = pytest.mark.parametrize(
 def test_every_revision_starts_from_what_was_said_last(questions):
     clf, events = run(questions)
     told = last_classes(events)
-    for item, class_id in clf._engine.discovery.pool.given(800):
+    for item, class_id in clf._engine.discovery.pool.revisable(800):
         assert told[item.id] == class_id
 
 
@@ -120,7 +120,7 @@ def test_taking_back_an_answer_starts_from_what_was_said_last(place, word):
     question = clf.questions("answered")[place]
     events += clf.undo(question.id) if word == "undo" else clf.correct(question.id, "heron")
     last = last_classes(events)
-    for item, class_id in clf._engine.discovery.pool.given(120):
+    for item, class_id in clf._engine.discovery.pool.revisable(120):
         assert last[item.id] == class_id
     if word == "correct":
         assert clf.classes.name(last[question.representative.id]) == "heron"
@@ -183,7 +183,7 @@ def test_an_edit_of_classes_starts_from_what_was_said_last(place, change):
     edit = RemoveClass(gone) if change == "remove" else MergeClasses(gone, other)
     events += clf._run(lambda engine: engine.edit(edit))
     last = last_classes(events)
-    for item, class_id in clf._engine.discovery.pool.given(120):
+    for item, class_id in clf._engine.discovery.pool.revisable(120):
         assert last[item.id] == class_id != gone
 
 

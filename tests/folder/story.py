@@ -7,7 +7,6 @@ from digit_folder import arrivals, name_of, rows
 from digit_stream import digit_stream
 from folder.in_process import InProcessTrainer
 
-from csim.checkpoint import engine_state
 from csim.folder import inbox
 from csim.folder.codec import message_from_text
 from csim.folder.database import open_for_messages
@@ -98,7 +97,7 @@ def retell(reference, folder):
 
 def knowledge(stream):
     """Return all that a stream's engine knows, in a form that can be compared."""
-    return _plain(engine_state(stream._engine))
+    return _plain(stream._engine.state())
 
 
 def _plain(value):

@@ -1,17 +1,19 @@
 import numpy as np
 
-from csim.records import Item, Model
+from csim.records import Item, Model, Views
 from csim.retrain.evidence import held_out, stored
 from csim.store.class_store import ClassStore
 from csim.store.eviction import ProtectTold
 
 
 class Shades:
-    """An encoder that sees an image's shade, and refuses an empty batch."""
+    """View items by their shade; refuse an empty batch."""
 
-    def embed(self, images):
-        assert len(images)
-        return np.stack([images[:, 0, 0], 255 - images[:, 0, 0]], axis=1) / 255
+    def views(self, items):
+        assert items
+        shades = np.array([item.image[0, 0] for item in items])
+        vectors = np.stack([shades, 255 - shades], axis=1) / 255
+        return Views(vectors, vectors)
 
 
 def make_model(vectors, seed=0, class_ids=(3, 7, 9)):
