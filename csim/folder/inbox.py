@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import csim.records as r
 from csim.engine import Engine
+from csim.errors import CsimError
 from csim.folder.codec import Message, message_from_text, message_to_text
 from csim.folder.database import transaction, translate_errors
 
@@ -81,9 +82,14 @@ def next_position(connection: sqlite3.Connection, position: int) -> int | None:
     return None if found is None else int(found)
 
 
-def apply(engine: Engine, message: Message) -> list[r.Event]:
-    """Give a message to the engine and return what happened."""
-    return engine.tell([message]) if isinstance(message, r.Answer) else engine.edit(message)
+def take(engine: Engine, message: Message) -> tuple[list[r.Event], str | None]:
+    """Give a message to the engine; return what happened, and the reason if it is refused."""
+    try:
+        if isinstance(message, r.Answer):
+            return engine.tell([message]), None
+        return engine.edit(message), None
+    except CsimError as error:
+        return [], str(error)
 
 
 def mark_taken(connection: sqlite3.Connection, number: int, refusal: str | None) -> None:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import csim.records as r
-from csim.errors import FolderError
+from csim.errors import CsimError, FolderError
 from csim.folder.codec import event_to_text
 from csim.folder.database import insert_many, transaction
 from csim.folder.layout import Layout
 from csim.folder.tables import update_tables
+from csim.folder.views import views_to_bytes
 from csim.sources.arrival import Trouble
 
 
@@ -25,6 +26,7 @@ class Step:
     body: int | None = None  # how many images, which message, which model
     items: Sequence[r.Item] = ()
     files: Mapping[r.ItemId, bytes] = field(default_factory=dict)  # pictures by image
+    views: r.GivenViews = ()  # that came with the images
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +60,18 @@ class Log:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the log as behind the engine until the block ends without an error."""
+        """Mark the log as behind the engine until `write`; a CsimError has changed nothing."""
         if self.is_behind:
             raise FolderError(
                 f"{self._layout.root} must be written before the stream goes on, which failed; "
                 "open the folder again to continue from its last step"
             )
         self.is_behind = True
-        yield
-        self.is_behind = False
+        try:
+            yield
+        except CsimError:
+            self.is_behind = False
+            raise
 
     def write(
         self,
@@ -81,6 +86,7 @@ class Log:
             for write_rows in more:
                 write_rows()
         self.last = LastStep(number, step.kind, position)
+        self.is_behind = False
 
     def note(self, trouble: Trouble) -> None:
         """Remember an image that cannot be taken, until `write_troubles`."""
@@ -103,8 +109,8 @@ def write_step(
     """Write a step and its events inside a transaction, and return the step's number."""
     pixels = b"".join(item.image.tobytes() for item in step.items) or None
     number = connection.execute(
-        "INSERT INTO steps (kind, position, body, pixels) VALUES (?, ?, ?, ?)",
-        (step.kind, position, step.body, pixels),
+        "INSERT INTO steps (kind, position, body, pixels, views) VALUES (?, ?, ?, ?, ?)",
+        (step.kind, position, step.body, pixels, views_to_bytes(step.views)),
     ).lastrowid
     assert number is not None
     if step.items:

@@ -15,6 +15,7 @@ from csim.folder.codec import event_to_text, message_from_text
 from csim.folder.jobs import read_model
 from csim.folder.layout import Config, Layout
 from csim.folder.log import LastStep
+from csim.folder.views import views_from_bytes
 
 
 def replay(
@@ -22,11 +23,12 @@ def replay(
 ) -> LastStep:
     """Replay all steps after one; return the last of them."""
     rows = connection.execute(
-        "SELECT step, kind, body, pixels FROM steps WHERE step > ? ORDER BY step", (after,)
+        "SELECT step, kind, body, pixels, views FROM steps WHERE step > ? ORDER BY step", (after,)
     )
-    for step, kind, body, pixels in rows.fetchall():
+    for step, kind, body, pixels, views in rows.fetchall():
         if kind == "observe":
-            events = engine.observe(_items(connection, config, step, pixels))
+            items = _items(connection, config, step, pixels)
+            events = engine.observe(items, views_from_bytes(views, len(items)))
         elif kind == "inbox":
             events = _repeat_message(connection, engine, body)
         elif kind == "install":
@@ -63,7 +65,10 @@ def _repeat_message(connection: sqlite3.Connection, engine: Engine, number: int)
     kind, body, refusal = connection.execute(
         "SELECT kind, body, refusal FROM inbox WHERE number = ?", (number,)
     ).fetchone()
-    return [] if refusal is not None else inbox.apply(engine, message_from_text(kind, body))
+    if refusal is not None:
+        return []
+    events, _ = inbox.take(engine, message_from_text(kind, body))
+    return events
 
 
 def _recorded(connection: sqlite3.Connection, step: int) -> list[object]:

@@ -17,7 +17,8 @@ CREATE TABLE steps (
   kind TEXT NOT NULL,             -- warm-up, observe, inbox, install, ask
   position INTEGER NOT NULL,      -- of the stream, when it was done
   body INTEGER,                   -- how many images, which message, which model
-  pixels BLOB                     -- of an observe step, until two snapshots hold what came of it
+  pixels BLOB,                    -- of an observe step, until two snapshots hold what came of it
+  views BLOB                      -- those that came with the images, as long as the pixels
 ) STRICT;
 
 CREATE TABLE items (
@@ -101,8 +102,9 @@ CREATE TABLE outputs (path TEXT PRIMARY KEY, step INTEGER NOT NULL, size INTEGER
 
 # From a version to the next.
 MIGRATIONS: dict[int, str] = {
-    # Setting and option names: look → ask_every, keep_bytes → picture_room.
+    # Setting and option names: look → ask_every, keep_bytes → picture_room. Views from outside.
     1: """
+ALTER TABLE steps ADD COLUMN views BLOB;
 UPDATE config SET value = json_remove(json_set(value, '$.ask_every', value -> '$.look'), '$.look')
   WHERE name = 'settings';
 UPDATE config SET name = 'picture_room' WHERE name = 'keep_bytes'

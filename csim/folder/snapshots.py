@@ -92,7 +92,8 @@ class Snapshots:
         )
         oldest = self._connection.execute("SELECT min(step) FROM snapshots").fetchone()
         self._connection.execute(
-            "UPDATE steps SET pixels = NULL WHERE step <= ? AND pixels IS NOT NULL", oldest
+            "UPDATE steps SET pixels = NULL, views = NULL WHERE step <= ? AND pixels IS NOT NULL",
+            oldest,
         )
 
 

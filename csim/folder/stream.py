@@ -15,7 +15,7 @@ from pathlib import Path
 
 import csim.records as r
 from csim.build import build
-from csim.errors import CsimError
+from csim.errors import InputError
 from csim.folder import inbox
 from csim.folder.access import WriteAccess
 from csim.folder.database import translate_errors
@@ -104,20 +104,36 @@ class Stream:
         """Return the scores of images under the model in use, (n, K); nothing changes."""
         return self._engine.head.scores(self._engine.gallery.embed(images))
 
-    def take(self, arrivals: Sequence[Decoded]) -> list[r.Event]:
+    def take(self, arrivals: Sequence[Decoded], views: r.GivenViews = ()) -> list[r.Event]:
         """Classify images and return what happened, in order; when this returns they are safe.
 
         The events include those of messages and new models that were due before an image.
+
+        Parameters
+        ----------
+        arrivals
+            The images.
+        views
+            The view of each image, made elsewhere, or None; empty if there are none. csim embeds
+            the images that have no view of the model in use.
         """
+        if views and len(views) != len(arrivals):
+            raise InputError(
+                f"views must be one per image or none, got {len(views)} for {len(arrivals)} images"
+            )
         events: list[r.Event] = []
         while arrivals:
             events += self.attend()
             message_at = inbox.next_position(self._connection, self.position)
             room = _images_until(self.position, message_at, self._training.switch_at)
-            step = _observe_step(arrivals[:room], self.position + 1)
+            step = _observe_step(
+                arrivals[:room], views[:room], self.position + 1, self._engine.model
+            )
             with self._log.changing():
-                events += self._write(step, self._engine.observe(step.items))
+                happened = self._engine.observe(step.items, step.views)
+            events += self._write(step, happened)
             arrivals = arrivals[room:]
+            views = views[room:]
         return events
 
     def attend(self) -> list[r.Event]:
@@ -146,7 +162,8 @@ class Stream:
         last = self._log.last
         if ask and (last.kind, last.position) != ("ask", self.position):
             with self._log.changing():
-                events += self._write(Step("ask"), self._engine.ask_now())
+                happened = self._engine.ask_now()
+            events += self._write(Step("ask"), happened)
         return events
 
     def close(self) -> None:
@@ -163,22 +180,17 @@ class Stream:
         events: list[r.Event] = []
         for queued in inbox.waiting(self._connection, self.position):
             with self._log.changing():
-                refusal = None
-                try:
-                    happened = inbox.apply(self._engine, queued.message)
-                except CsimError as error:
-                    happened = []
-                    refusal = str(error)
-                mark = partial(inbox.mark_taken, self._connection, queued.number, refusal)
-                events += self._write(Step("inbox", queued.number), happened, mark)
+                happened, refusal = inbox.take(self._engine, queued.message)
+            mark = partial(inbox.mark_taken, self._connection, queued.number, refusal)
+            events += self._write(Step("inbox", queued.number), happened, mark)
         return events
 
     def _install(self) -> list[r.Event]:
         trained = self._training.finish()
         with self._log.changing():
             events = self._engine.install(trained.model)
-            record = partial(self._training.record_installed, trained)
-            return self._write(Step("install", trained.model.version), events, record)
+        record = partial(self._training.record_installed, trained)
+        return self._write(Step("install", trained.model.version), events, record)
 
     def _write(self, step: Step, events: list[r.Event], *more: Callable[[], None]) -> list[r.Event]:
         """Write a step, job files first, then the rest in one transaction; return its events."""
@@ -200,9 +212,15 @@ def _images_until(position: int, *borders: int | None) -> int:
     return min(border for border in (batch_end, *borders) if border is not None) - position
 
 
-def _observe_step(arrivals: Sequence[Decoded], first: int) -> Step:
+def _observe_step(
+    arrivals: Sequence[Decoded], views: r.GivenViews, first: int, model: r.Model | None
+) -> Step:
+    """Return the step of images that begin at a position, without views of other models."""
     items = [
         r.Item(arrival.id, position, arrival.image)
         for position, arrival in enumerate(arrivals, start=first)
     ]
-    return Step("observe", len(items), items, {arrival.id: arrival.kept for arrival in arrivals})
+    version = None if model is None else model.version
+    used = [view if view is not None and view.model == version else None for view in views]
+    files = {arrival.id: arrival.kept for arrival in arrivals}
+    return Step("observe", len(items), items, files, used)

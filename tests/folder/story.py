@@ -77,13 +77,20 @@ def run_reference(folder, trainer=InProcessTrainer):
     with Stream(folder, trainer=trainer) as stream:
         for start in range(0, IMAGES, 30):
             stream.take(arrivals(IMAGES)[start : start + 30])
-            asked = "SELECT q.id, q.position, i.id FROM questions q JOIN items i ON i.place = representative"
-            for question, position, item_id in rows(folder, asked):
-                for place, (delay, message) in enumerate(replies(question, spoken(item_id))):
-                    key = f"question {question}, {place}"
-                    tell(folder, [message], keys=[key], not_before=position + delay)
+            reply(folder)
         stream.finish()
     return folder
+
+
+def reply(folder):
+    """Post what a person says to every question so far; what was posted before is not repeated."""
+    asked = (
+        "SELECT q.id, q.position, i.id FROM questions q JOIN items i ON i.place = representative"
+    )
+    for question, position, item_id in rows(folder, asked):
+        for index, (delay, message) in enumerate(replies(question, spoken(item_id))):
+            key = f"question {question}, {index}"
+            tell(folder, [message], keys=[key], not_before=position + delay)
 
 
 def retell(reference, folder):
