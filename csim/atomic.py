@@ -26,7 +26,7 @@ _NAME_CHARACTERS = 40  # of the target's name; a file name may have at most 255 
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file, in the place of an earlier one if there is one."""
+    """Write a file, replacing an earlier one if there is one."""
     part = _part_of(path)
     with _create_locked(part) as file:
         try:
@@ -72,7 +72,7 @@ def new_folder(path: Path) -> Iterator[Path]:
                 _sync(inside)
     except OSError as error:
         raise StorageError(
-            f"{path} cannot be written ({error}); make room or choose another place"
+            f"{path} cannot be written ({error}); make room or choose another path"
         ) from error
 
 

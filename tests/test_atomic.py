@@ -128,7 +128,7 @@ def test_a_new_folder_replaces_nothing(tmp_path):
 def test_a_new_folder_that_cannot_be_written_is_refused_with_advice(tmp_path):
     (tmp_path / "file").touch()
     with (
-        pytest.raises(StorageError, match="make room or choose another place"),
+        pytest.raises(StorageError, match="make room or choose another path"),
         atomic.new_folder(tmp_path / "file" / "new"),
     ):
         pass

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Any
 
-from csim.folder.database import one_moment
+from csim.folder.database import read_transaction
 
 FIELDS = ("line", "item", "decision", "class", "score", "model", "question", "position")
 _ARRIVALS = (
@@ -31,7 +31,7 @@ def lines(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int,
     A line's number is made of the position at which it was written and a count of later changes: it is the same
     whenever the lines are read.
     """
-    with one_moment(connection):
+    with read_transaction(connection):
         yield from _lines(connection, after)
 
 

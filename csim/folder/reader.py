@@ -13,7 +13,7 @@ import numpy as np
 import csim.records as r
 from csim.errors import InputError, QuestionError
 from csim.folder.codec import event_from_text
-from csim.folder.database import one_moment, open_for_reading, translate_errors
+from csim.folder.database import open_for_reading, read_transaction, translate_errors
 from csim.folder.layout import Config, Layout
 from csim.folder.lines import Line, lines
 from csim.sources.arrival import Arrival, Decoded
@@ -150,7 +150,7 @@ class Reader:
 
     def events(self) -> list[r.Event]:
         """Return everything that happened; an image whose picture is no longer kept is black."""
-        with one_moment(self.connection):
+        with read_transaction(self.connection):
             arrivals = self.rows(
                 "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE place > 0 ORDER BY place"
             )

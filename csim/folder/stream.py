@@ -1,4 +1,4 @@
-"""A stream folder with its engine in memory: the one place that changes the stream's state.
+"""A stream folder with its engine in memory: only it changes the stream's state.
 
 Every change of the engine is a step: some images, a message, a new model, a search for questions.
 csim changes the engine in memory, then writes the step and its events in one transaction. After a

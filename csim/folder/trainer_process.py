@@ -1,7 +1,8 @@
-"""The trainer process, which trains beside the stream: `python -m csim.folder.trainer_process ROOT`.
+"""The trainer process, which trains models beside the stream.
 
-It reads from its standard input which model versions to train. When a model is written, it says so
-on its standard output. It ends with its parent, even if the parent is killed.
+`TrainerProcess` runs `python -m csim.folder.trainer_process ROOT`. That process reads from its
+standard input which model versions to train. When a model is written, it says so on its standard
+output. It ends with its parent, even if the parent is killed.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_a_folder_that_lacks_a_file_it_needs_is_not_copied(asked, tmp_path):
 
 def test_a_place_that_cannot_be_written_is_said(asked, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="choose another place"):
+    with pytest.raises(StorageError, match="choose another path"):
         copy_folder(asked, tmp_path / "file" / "copy")
 
 

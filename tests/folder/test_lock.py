@@ -114,5 +114,5 @@ def test_the_lock_survives_garbage_in_its_file(tmp_path):
 
 
 def test_a_place_where_nothing_can_be_written_says_so(tmp_path):
-    with pytest.raises(StorageError, match="must be written to"):
+    with pytest.raises(StorageError, match="must be writable, it is not"):
         Lock(tmp_path / "no such folder" / "lock")

@@ -109,9 +109,9 @@ def test_what_is_there_already_is_refused_and_not_touched(tmp_path, base, there)
 
 def test_a_place_where_nothing_can_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="choose another place"):
+    with pytest.raises(StorageError, match="choose another path"):
         made(tmp_path / "file" / "stream")
-    with pytest.raises(StorageError, match="choose another place"):
+    with pytest.raises(StorageError, match="choose another path"):
         made(Path("/proc/no such place/stream"))
     assert [left.name for left in tmp_path.iterdir()] == ["file"]
 
