@@ -1,4 +1,4 @@
-"""A small real stream folder for tests: scikit-learn's digits as files, three known, the rest appear."""
+"""A small real stream folder for tests: scikit-learn's digits, three known, the rest appear."""
 
 import io
 
@@ -23,8 +23,8 @@ def png(image):
 
 def decoded(images, prefix="image"):
     return [
-        Decoded(f"{prefix} {place}", image, png(image))
-        for place, image in enumerate(images, start=1)
+        Decoded(f"{prefix} {number}", image, png(image))
+        for number, image in enumerate(images, start=1)
     ]
 
 

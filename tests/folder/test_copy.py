@@ -21,7 +21,8 @@ def test_a_copy_of_a_folder_at_rest_has_all_of_it(asked, tmp_path):
     size = copy_folder(asked, tmp_path / "to" / "copy")
     copy = tmp_path / "to" / "copy"
     assert dump(copy) == dump(asked)
-    ours, theirs = files(copy), files(asked)
+    ours = files(copy)
+    theirs = files(asked)
     assert {name: ours[name] for name in ours if name != "stream.db"} == {
         name: theirs[name] for name in theirs if name != "stream.db"
     }
@@ -30,7 +31,8 @@ def test_a_copy_of_a_folder_at_rest_has_all_of_it(asked, tmp_path):
 
 
 def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folder, tmp_path):
-    images, is_over = arrivals(300), threading.Event()
+    images = arrivals(300)
+    is_over = threading.Event()
 
     def run():
         with Stream(folder, trainer=None) as stream:
@@ -115,7 +117,7 @@ def test_a_folder_that_lacks_a_file_it_needs_is_not_copied(asked, tmp_path):
     assert [left.name for left in tmp_path.iterdir()] == ["asked"]
 
 
-def test_a_place_that_cannot_be_written_is_said(asked, tmp_path):
+def test_a_path_that_cannot_be_written_is_refused(asked, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="choose another path"):
         copy_folder(asked, tmp_path / "file" / "copy")

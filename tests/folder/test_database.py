@@ -220,7 +220,10 @@ def write_much(connection):
 
 
 STEP = "ALTER TABLE troubles ADD COLUMN place INTEGER;\nUPDATE troubles SET place = 7;\n"
-NEXT = "CREATE TABLE places (place INTEGER PRIMARY KEY) STRICT;\nINSERT INTO places SELECT place FROM troubles;\n"
+NEXT = (
+    "CREATE TABLE places (place INTEGER PRIMARY KEY) STRICT;\n"
+    "INSERT INTO places SELECT place FROM troubles;\n"
+)
 
 
 @pytest.fixture

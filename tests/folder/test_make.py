@@ -53,9 +53,9 @@ MOMENTS = {
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_killed_init_leaves_no_folder_and_can_be_repeated(tmp_path, moment):
     def act():
-        if place := MOMENTS[moment]:
-            setattr(*place, die)
-        made(tmp_path / "stream", progress=None if place else die)
+        if patched := MOMENTS[moment]:
+            setattr(*patched, die)
+        made(tmp_path / "stream", progress=None if patched else die)
 
     assert in_child(act) == -signal.SIGKILL
     assert not (tmp_path / "stream").exists()
@@ -69,8 +69,8 @@ def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
     assert rows(base, "SELECT count(*), min(place), max(place) FROM items") == [(241, -241, -1)]
     found = dict(rows(base, "SELECT i.id, c.name FROM items i JOIN classes c ON c.id = i.class_id"))
     truth = {
-        f"labelled {place}": name
-        for place, name in enumerate(digit_stream().warm_up_names, start=1)
+        f"labelled {number}": name
+        for number, name in enumerate(digit_stream().warm_up_names, start=1)
     }
     assert found == truth
     assert rows(base, "SELECT DISTINCT is_told, is_accepted, score FROM items") == [(1, 1, None)]
@@ -107,7 +107,7 @@ def test_what_is_there_already_is_refused_and_not_touched(tmp_path, base, there)
     assert [(file, file.stat().st_mtime_ns) for file in (root, *root.rglob("*"))] == before
 
 
-def test_a_place_where_nothing_can_be_made_is_said(tmp_path):
+def test_a_path_where_nothing_can_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="choose another path"):
         made(tmp_path / "file" / "stream")
@@ -117,7 +117,7 @@ def test_a_place_where_nothing_can_be_made_is_said(tmp_path):
 
 
 @pytest.mark.parametrize("room", [1_000, 100_000])
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, room):
+def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path, room):
     def act():
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
         made(tmp_path / "stream")

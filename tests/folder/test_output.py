@@ -95,7 +95,7 @@ def test_after_a_crash_every_line_is_there_once(asked, tmp_path, ending, harm):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_file_that_was_shortened_or_deleted_is_written_anew(asked, tmp_path, ending):
+def test_a_file_that_was_shortened_or_deleted_is_written_again(asked, tmp_path, ending):
     path = tmp_path / f"out{ending}"
     written(asked, path)
     whole = path.read_bytes()
@@ -124,7 +124,8 @@ def test_the_header_stands_once_even_if_nothing_has_happened_yet(folder, tmp_pat
 
 
 def test_two_files_of_one_folder_do_not_know_of_each_other(asked, tmp_path):
-    one, other = tmp_path / "one.jsonl", tmp_path / "other.csv"
+    one = tmp_path / "one.jsonl"
+    other = tmp_path / "other.csv"
     written(asked, one)
     with Stream(asked, trainer=None) as stream:
         stream.take(arrivals(210)[200:])
@@ -166,7 +167,7 @@ def test_a_file_of_another_ending_is_refused_before_it_is_made(asked, tmp_path, 
     assert not (tmp_path / name).exists()
 
 
-def test_a_file_that_cannot_be_made_is_said(asked, tmp_path):
+def test_a_file_that_cannot_be_made_is_refused(asked, tmp_path):
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "folder.jsonl").mkdir()
     for path in (tmp_path / "file" / "out.jsonl", tmp_path / "folder.jsonl"):

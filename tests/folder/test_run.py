@@ -12,7 +12,8 @@ def source(count, first=1):
 
 
 def taken(folder):
-    return [own for (own,) in rows(folder, "SELECT id FROM items WHERE place > 0 ORDER BY place")]
+    found = rows(folder, "SELECT id FROM items WHERE place > 0 ORDER BY place")
+    return [item_id for (item_id,) in found]
 
 
 @pytest.fixture

@@ -46,6 +46,13 @@ def go_on(folder, until, batch=64, **options):
             stream.take(arrivals(until)[stream.position :][:batch])
 
 
+def assert_same(folder, other):
+    ours = tables(folder)
+    theirs = tables(other)
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+
+
 def flip(path, seed=0):
     """Change one bit of a file, somewhere in its second half."""
     content = bytearray(path.read_bytes())
@@ -53,7 +60,7 @@ def flip(path, seed=0):
     path.write_bytes(content)
 
 
-# Where a step may be cut short: before anything is written, and after each thing that follows the transaction.
+# Where a step may be cut short: before the transaction, and at each action after it.
 MOMENTS = {
     "the step": lambda stream: (stream._log, "write"),
     "troubles": lambda stream: (stream._log, "write_troubles"),
@@ -63,7 +70,7 @@ MOMENTS = {
 
 
 def disturbed(folder, seed, crashes):
-    """Take all images, stopped at random moments as a killed process is: nothing is closed, nothing saved."""
+    """Take all images, with crashes at random moments, after which nothing more is written."""
     rng = random.Random(seed)  # noqa: S311
     while True:
         stream = Stream(folder, trainer=InProcessTrainer)
@@ -90,28 +97,25 @@ def disturbed(folder, seed, crashes):
 @pytest.mark.slow
 def test_a_stream_that_is_stopped_again_and_again_ends_as_one_that_never_was(reference, folder):
     assert disturbed(retell(reference, folder), seed=4, crashes=12) == 0
-    ours, theirs = tables(folder), tables(reference)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(folder, reference)
 
 
 @pytest.mark.slow
 def test_every_trainer_gives_the_same_stream(reference, folder):
     run_reference(folder, TrainerProcess)
-    ours, theirs = tables(folder), tables(reference)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(folder, reference)
 
 
-def test_the_story_has_all_that_a_person_can_say_and_all_that_can_happen(reference):
-    said = {
+def test_the_story_has_every_kind_of_message_and_event(reference):
+    taken = {
         kind
         for (kind,) in rows(
             reference, "SELECT DISTINCT kind FROM inbox WHERE step AND refusal IS NULL"
         )
     }
-    assert said == {
-        "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass", "Skip", "Split", "Undo",
+    assert taken == {
+        "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass",
+        "Skip", "Split", "Undo",
     }  # fmt: skip
     happened = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM events")}
     assert happened >= {
@@ -227,7 +231,7 @@ def test_a_restart_comes_back_to_where_the_engine_was(asked):
         assert knowledge(after) == before
 
 
-def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same(reference, folder):
+def test_live_the_position_of_the_switch_is_recorded_and_replayed(reference, folder):
     stream = Stream(retell(reference, folder), is_live=True, trainer=InProcessTrainer)
     stream._snapshots._last_end = float("inf")  # no snapshot but the first: all will be done again
     while stream.position < 300:
@@ -236,7 +240,8 @@ def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same
     crash(stream)
     switched = rows(
         folder,
-        "SELECT m.installed_at, s.position FROM models m JOIN steps s ON s.body = m.version WHERE s.kind = 'install'",
+        "SELECT m.installed_at, s.position FROM models m JOIN steps s ON s.body = m.version"
+        " WHERE s.kind = 'install'",
     )
     assert switched
     assert all(installed == position for installed, position in switched)
@@ -248,7 +253,7 @@ def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same
     assert dump(folder) == logged
 
 
-def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
+def test_a_replay_that_differs_from_the_log_is_refused(asked):
     stream = Stream(asked, trainer=None)
     stream.take(arrivals(220)[200:])
     crash(stream)
@@ -270,7 +275,7 @@ def snapshots_of(folder):
 @pytest.mark.parametrize(
     "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"")]
 )
-def test_if_the_newer_snapshot_is_damaged_the_older_serves_and_one_is_told(asked, harm):
+def test_if_the_newer_snapshot_is_damaged_the_older_is_used_and_reported(asked, harm):
     with Stream(asked, trainer=None) as stream:
         before = knowledge(stream)
         assert stream.problems == []
@@ -280,13 +285,13 @@ def test_if_the_newer_snapshot_is_damaged_the_older_serves_and_one_is_told(asked
         assert knowledge(stream) == before
         assert len(stream.problems) == 1
         assert newer.name in stream.problems[0]
-    with Stream(asked, trainer=None) as stream:  # it has been written anew
+    with Stream(asked, trainer=None) as stream:  # it has been written again
         assert knowledge(stream) == before
         assert stream.problems == []
     assert snapshots_of(asked) == [older, newer]
 
 
-def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked):
+def test_if_both_snapshots_are_damaged_nothing_is_changed(asked):
     for snapshot in snapshots_of(asked):
         flip(snapshot)
     before = files(asked), dump(asked)
@@ -302,7 +307,7 @@ def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked
 @pytest.mark.parametrize(
     "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"hello")]
 )
-def test_a_missing_or_damaged_model_is_said_and_nothing_is_changed(asked, harm):
+def test_a_missing_or_damaged_model_is_refused_and_nothing_is_changed(asked, harm):
     harm(Layout(asked).model(1))
     before = files(asked), dump(asked)
     for _ in range(2):
@@ -344,9 +349,7 @@ def test_a_full_disk_loses_nothing(asked, tmp_path):
         stream.close()
     assert files(asked / "snapshots") == before  # what the engine knows beyond the log is not kept
     go_on(asked, 330)
-    ours, theirs = tables(asked), tables(calm)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(asked, calm)
 
 
 def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked):
@@ -367,10 +370,11 @@ def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked)
 
 
 @pytest.mark.parametrize("name", ["snapshots", "jobs"])
-def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
+def test_a_file_that_cannot_be_written_is_reported_like_a_full_disk(due, name):
     stream = Stream(due, trainer=None)
     stream.take(arrivals(210)[200:])
-    folder, away = due / name, due / "away"
+    folder = due / name
+    away = due / "away"
     folder.rename(away)
     folder.write_text("in the way")
     if name == "snapshots":
@@ -389,7 +393,7 @@ def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
         assert again.position == 210
 
 
-def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due):
+def test_a_model_left_by_a_killed_trainer_takes_over_at_its_position(due):
     train(Layout(due), 2)
     go_on(due, 260)
     assert rows(due, "SELECT switch_at, installed_at, seconds FROM models WHERE version = 2") == [
@@ -400,7 +404,7 @@ def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due
 
 
 @pytest.mark.slow
-def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_model(due, tmp_path):
+def test_a_killed_trainer_is_reported_and_the_next_run_trains_the_same_model(due, tmp_path):
     calm = shutil.copytree(due, tmp_path / "calm")
     train(Layout(calm), 2)
     go_on(calm, 260)
@@ -414,9 +418,7 @@ def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_mode
     stream.close()
     Layout(due).model(2).with_name(".000002.safetensors.half").write_bytes(b"half a model")
     go_on(due, 260)
-    ours, theirs = tables(due), tables(calm)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(due, calm)
 
 
 def test_training_waits_for_whoever_runs_the_stream_next(due):
@@ -447,7 +449,7 @@ def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens
         assert knowledge(stream) == before
 
 
-def test_what_no_row_speaks_of_is_swept_at_the_start(due):
+def test_files_that_no_row_names_are_removed_at_the_start(due):
     layout = Layout(due)
     needed = files(due)
     for path in (
@@ -541,12 +543,18 @@ def test_the_size_of_the_batches_changes_nothing(base, tmp_path):
 
 
 def test_images_that_a_correction_gave_their_class_are_still_of_its_question(asked):
-    query = "SELECT question_id FROM members GROUP BY question_id HAVING count(*) > 2 ORDER BY question_id"
+    query = (
+        "SELECT question_id FROM members GROUP BY question_id HAVING count(*) > 2"
+        " ORDER BY question_id"
+    )
     ((question,), *_) = rows(asked, query)
     with Stream(asked, trainer=None) as stream:
         tell(asked, [Named(question, "crane"), Correct(question, "heron")])
         stream.attend()
-    given = "SELECT c.name, i.question_id FROM items i JOIN members m USING (place) JOIN classes c ON c.id = i.class_id"
+    given = (
+        "SELECT c.name, i.question_id FROM items i JOIN members m USING (place)"
+        " JOIN classes c ON c.id = i.class_id"
+    )
     found = rows(asked, f"{given} WHERE m.question_id = ?", question)
     assert len(found) > 2
     assert set(found) == {("heron", question)}

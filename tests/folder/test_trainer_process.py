@@ -29,7 +29,7 @@ def trainer(due):
 
 
 @pytest.mark.slow
-def test_a_job_that_cannot_be_done_is_said_and_the_next_one_is_done_all_the_same(due, trainer):
+def test_a_job_that_fails_is_reported_and_the_next_one_is_done(due, trainer):
     job = Layout(due).job(2)
     whole = job.read_bytes()
     job.write_bytes(whole[:-100])
@@ -44,7 +44,7 @@ def test_a_job_that_cannot_be_done_is_said_and_the_next_one_is_done_all_the_same
     assert wait_for(trainer) > 0
     before = checkpoint.checksum(Layout(due).model(2))
 
-    # A trainer that died while it had nothing to do is noticed when it has: another one comes to the same model.
+    # If the trainer dies when it is idle, another one is started and gives the same model.
     os.kill(trainer._process.pid, signal.SIGKILL)
     trainer._process.wait()
     Layout(due).model(2).unlink()

@@ -44,7 +44,7 @@ def test_views_survive_as_bytes(views):
 
 
 def outside_views(stream, images):
-    """Return what another machine sees, which differs from what this one does; every fifth lacks."""
+    """Return views that another machine made, slightly different; every fifth image has none."""
     model = stream._engine.model
     seen = open_encoder(stream.config.settings, model).view(
         np.stack([arrival.image for arrival in images])
