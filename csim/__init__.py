@@ -1,18 +1,18 @@
-"""Classify an endless stream of images in which new kinds of things keep appearing.
+"""Classify an endless stream of images in which new classes keep appearing.
 
 How an image travels:
 
     source → embed → accept or reject → discover → ask → store → retrain
 
-1. `sources`   images come in, from arrays, data sets or folders.
-2. `embed`     a network turns each into a vector of unit length.
-3. `decide`    the vector is given a class, or rejected because it is like none.
-4. `discover`  among the recent images, what is new or in doubt falls into groups.
-5. `ask`       a person is asked one question per group.
-6. `store`     the answer labels the group; a bounded number of images per class is kept.
-7. `retrain`   a new model learns from them, and the recent images are decided about anew.
+1. `sources`   reads images from arrays, data sets, folders and videos.
+2. `embed`     turns each image into a vector of unit length.
+3. `decide`    accepts the image under a class, or rejects it because it fits none.
+4. `discover`  searches the recent images for groups that are new or doubtful.
+5. `ask`       asks a person one question per group.
+6. `store`     keeps the labelled images, a limited number per class.
+7. `retrain`   trains a new model on them; then the recent images are decided again.
 
-`engine` puts the stages in order, `build` makes them from `Settings`, `StreamClassifier` is the face of it all.
+`engine` orders the stages. `build` makes them from `Settings`. Start with `StreamClassifier`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Public names are found when they are first used, so that `import csim` stays light.
+# Public names are imported on first use, so that `import csim` stays fast.
 _HOMES = {
     "StreamClassifier": "csim.classifier",
     "Settings": "csim.settings",

@@ -20,7 +20,7 @@ from csim.build import Parts, build
 from csim.engine import Engine
 from csim.errors import CheckpointError, InputError, NotFittedError
 from csim.settings import Settings
-from csim.sources.intake import take_images, take_labelled
+from csim.sources.load_images import load_images, load_labelled
 
 
 class StreamClassifier:
@@ -84,7 +84,7 @@ class StreamClassifier:
         progress
             Called after every epoch with its number, the number of epochs and the mean loss.
         """
-        batch, labels = take_labelled(images, names)
+        batch, labels = load_labelled(images, names)
         labels = [clean_name(label) for label in labels]
         items = [r.Item(f"warm-up {index}", 0, image.copy()) for index, image in enumerate(batch)]
         parts = build(self.settings, self._given_encoder)
@@ -105,7 +105,7 @@ class StreamClassifier:
             One unique text per image, to find it again in events; its position if not given.
         """
         engine = self._engine
-        batch = take_images(images, self._model.image_shape)
+        batch = load_images(images, self._model.image_shape)
         first = engine.position + 1
         if ids is None:
             ids = [str(first + index) for index in range(len(batch))]
@@ -188,7 +188,7 @@ class StreamClassifier:
 
     def transform(self, images: object) -> r.Floats:
         """Return each image's vector of unit length, (n, d)."""
-        batch = take_images(images, self._model.image_shape)
+        batch = load_images(images, self._model.image_shape)
         return (
             self._engine.gallery.embed(batch)
             if len(batch)

@@ -82,8 +82,8 @@ class Dialogue:
         found: dict[Split, list[Item]] = {}
         for answer in answers:
             if isinstance(answer, Split):
-                others = taken | self.ledger.shown(besides=answer.question_id)
-                members = self.ledger.question(answer.question_id).members
+                others = taken | self.ledger.representative_ids(besides=answer.question_id)
+                members = self.ledger.entry(answer.question_id).question.members
                 found[answer] = [
                     item
                     for item in members
@@ -107,10 +107,12 @@ class Dialogue:
         self.budget.spend(len(groups))
         new = {
             question_id: items
-            for question_id, items in self.ledger.strangers(joined).items()
+            for question_id, items in self.ledger.select_joinable(joined).items()
             if items
         }
-        left = self.ledger.call_away(chain(*new.values(), *(group.members for group in groups)))
+        left = self.ledger.remove_members(
+            chain(*new.values(), *(group.members for group in groups))
+        )
         events: list[Event] = [
             Left(position, question_id, _ids(items)) for question_id, items in left
         ]
@@ -184,7 +186,7 @@ class Dialogue:
         """Take items that a new model decided differently out of the store and their groups."""
         released = list(item_ids)
         self.store.remove(released)
-        self.ledger.free(released)
+        self.ledger.exclude(released)
 
     def edit(self, change: Edit, position: int) -> list[Event]:
         """Add, rename, merge or remove a class."""
@@ -226,7 +228,7 @@ class Dialogue:
         return class_id, [ClassAdded(position, class_id, self.catalogue.names()[class_id])]
 
     def _label(self, question_id: QuestionId, class_id: ClassId) -> tuple[Question, list[Item]]:
-        question = self.ledger.settle(question_id, class_id)
+        question, _ = self.ledger.mark(question_id, "answered", class_id)
         self.catalogue.support(class_id)
         self.told += 1
         members = _answered(question, self.ledger, self.store)
@@ -254,7 +256,7 @@ def _answered(question: Question, ledger: Ledger, store: ClassStore) -> list[Ite
     An item that a person was shown for another question keeps that answer.
     """
     shown = question.representative.id
-    members = ledger.bound(question.id)
+    members = ledger.entry(question.id).answered_members()
     return [item for item in members if item.id == shown or not store.is_told(item.id)]
 
 

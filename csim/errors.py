@@ -1,55 +1,56 @@
-"""Every error a caller may catch.
+"""Every error that callers may catch.
 
     CsimError
-    ├── SettingsError      a setting or an argument outside its range
-    ├── InputError         images, labels or names that cannot be taken
-    ├── NotFittedError     used before it was fitted
-    ├── QuestionError      no such question, or not in a state to be answered so
-    ├── ClassError         no such class, or a name that is taken
-    ├── CheckpointError    a file that is damaged, foreign or newer than this program
-    └── FolderError        a stream folder that is damaged, foreign or newer than this program
-        ├── BusyError      another process has it
-        └── StorageError   the disk is full, or does not let us write
+    ├── SettingsError      a setting or an argument is outside its range
+    ├── InputError         images, labels or names cannot be used
+    ├── NotFittedError     a part was used before it was fitted
+    ├── QuestionError      there is no such question, or it cannot be answered like this now
+    ├── ClassError         there is no such class, or its name is already used
+    ├── CheckpointError    a file is damaged, not from csim, or from a newer version
+    └── FolderError        a stream folder is damaged, not from csim, or from a newer version
+        ├── BusyError      another process uses the folder
+        └── StorageError   the disk is full or not writable
 
-A message says what must hold, what came instead, and what to do. The state is then as it was before.
+A message says what must hold, what came instead, and what to do. After an error the state is the
+same as before.
 """
 
 
 class CsimError(Exception):
-    """The root: whatever csim refuses."""
+    """Report anything that csim refuses; the base class of all its errors."""
 
 
 class SettingsError(CsimError, ValueError):
-    """A setting or an argument lies outside its range."""
+    """Report that a setting or an argument is outside its range."""
 
 
 class InputError(CsimError, ValueError):
-    """Images, labels or names that cannot be taken."""
+    """Report that images, labels or names cannot be used."""
 
 
 class NotFittedError(CsimError, ValueError):
-    """A part was used before it was fitted."""
+    """Report that a part was used before it was fitted."""
 
 
 class QuestionError(CsimError, LookupError):
-    """No such question, or one that cannot be answered in this way now."""
+    """Report that there is no such question, or that it cannot be answered like this now."""
 
 
 class ClassError(CsimError, LookupError):
-    """No such class, or a class name that is already taken."""
+    """Report that there is no such class, or that a class name is already used."""
 
 
 class CheckpointError(CsimError):
-    """A saved file is damaged, foreign or newer than this program."""
+    """Report that a saved file is damaged, not from csim, or from a newer version."""
 
 
 class FolderError(CsimError):
-    """A stream folder is damaged, foreign or newer than this program."""
+    """Report that a stream folder is damaged, not from csim, or from a newer version."""
 
 
 class BusyError(FolderError):
-    """Another process has the stream folder."""
+    """Report that another process uses the stream folder."""
 
 
 class StorageError(FolderError):
-    """The disk is full, or does not let us write."""
+    """Report that the disk is full or not writable."""

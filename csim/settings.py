@@ -1,6 +1,6 @@
-"""All that can be tuned, in one frozen dataclass, and the presets.
+"""All settings in one frozen dataclass, and the presets.
 
-`Settings()` is the default preset: it goes past the paper, to spend few labels (docs/method.md).
+`Settings()` is the default preset: it goes beyond the paper to need few labels (docs/method.md).
 `Settings.paper()` reproduces the paper. Both run through the same engine and the same parts.
 The comment above a field gives the paper's symbol, if it has one, and the reason for the default.
 """
@@ -17,12 +17,12 @@ from csim.errors import SettingsError
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that can be tuned.
+    """Hold all settings of a stream.
 
     Raises
     ------
     SettingsError
-        If a value lies outside its range; the message names it.
+        If a value is outside its range; the message names the setting.
 
     Examples
     --------
@@ -32,124 +32,140 @@ class Settings:
     'mean-bound'
     """
 
-    # One layer is the paper's choice; a second pays where classes are many (docs/ablation.md). Raising it gives larger
-    # receptive fields and slower training; each layer halves the image.
+    # Convolution layers; 1 in the paper. A second layer pays off with many classes
+    # (docs/ablation.md). Higher gives larger receptive fields but slower training; each layer
+    # halves the image.
     conv_layers: int = 2
-    # Of the first layer; each further one has twice as many. The paper does not say; `paper` has 20. More channels see
-    # more kinds of edges and cost time in proportion.
+    # Feature maps of the first layer; each further layer has twice as many. The paper gives no
+    # value; `paper` uses 20. Higher detects more kinds of edges, but time grows in proportion.
     channels: int = 16
-    # Pixels that a convolution spans, odd; 5 in the paper. Raising it sees larger shapes at once, for time that grows
-    # with its square.
+    # Width of a convolution in pixels, odd; 5 in the paper. Higher detects larger shapes at once,
+    # but time grows with its square.
     kernel: int = 3
-    # Normalise over each batch: a network that goes on from the last then takes in a new class in far fewer steps.
-    # Not in the paper.
+    # Normalise over each batch. A network that continues from the last model then learns a new
+    # class in far fewer steps. Not in the paper.
     batch_norm: bool = True
-    # n. Below 100 the paper loses accuracy; above 200 it only gains cost.
+    # n, the units of the hidden layer. Higher fits more but costs time and memory: below 100 the
+    # paper loses accuracy, above 200 it gains none.
     hidden_units: int = 200
-    # d'. The paper does not say. A larger embedding leaves more room for new classes.
+    # d', the length of a vector. The paper gives no value. Higher leaves more room for new classes.
     embedding_size: int = 200
 
-    # Of the cosine in the one-vs-rest layer; training hardly moves it. Raising it lets scores come nearer to 0 and 1:
-    # below 9.2 no score passes T_D = 0.99, so that only what people told, or was grouped with it, is stored.
+    # Scale of the cosine in the one-vs-rest layer; training hardly changes it. Higher allows scores
+    # nearer 0 and 1. Below 9.2 no score exceeds T_D = 0.99, so predicted labels are never stored.
     scale: float = 10.0
 
-    # γ. Raising it pushes classes farther apart; above 1 the paper overfits.
+    # γ. Higher pushes classes farther apart; above 1 the paper overfits.
     margin: float = 1.0
-    # β, the weight of the triplet loss. Raising it makes known classes tighter and pulls new images onto them, so
-    # that fewer are noticed; no figure gained from it on validation images (docs/training.md), so the default
-    # leaves it out. `paper` has the smallest weight that shows.
+    # β, the weight of the triplet loss. Higher makes known classes tighter but pulls new images
+    # onto them, so csim notices fewer. It improved no figure on validation images
+    # (docs/training.md), so the default leaves it out. `paper` uses the smallest weight that has an
+    # effect.
     beta: float = 0.0
-    # Which triplets count: every one of positive loss is the one reading of the paper that never collapsed.
+    # Which triplets count. "all-positive" counts every triplet of positive loss: the only reading
+    # of the paper that never collapsed.
     mining: Literal["all-positive", "batch-hard", "literal"] = "all-positive"
-    # How images weigh in the cross-entropy: "triplets" is the paper's objective, each by how many
-    # triplets it stands in; "even" is the plain mean, which treats rare and common classes alike.
+    # Weight of images in the cross-entropy. "triplets" is the paper's objective: by the number of
+    # triplets that hold an image. "even" is the plain mean, the same for rare and common classes.
     class_loss: Literal["triplets", "even"] = "even"
 
-    # S_mini. Larger batches hold more triplets and take fewer steps.
+    # S_mini. Higher puts more triplets into a batch and takes fewer steps.
     batch_size: int = 64
-    # n_e. More epochs fit the first labelled images better and take longer in proportion.
+    # n_e. Higher fits the first labelled images better but takes longer in proportion.
     epochs: int = 14
-    # Batches of every later training, which goes on from the model before; 0 starts anew and trains for `epochs`, as
-    # the paper does. Raising it fits better and takes longer in proportion.
+    # Batches of each later training, which continues from the previous model. Higher fits better
+    # but takes longer in proportion; 0 starts from random weights and trains for `epochs`, as the
+    # paper does.
     update_steps: int = 100
-    # For Adam. Raising it learns faster until it no longer settles.
+    # Of Adam. Higher learns faster, until training no longer converges.
     learning_rate: float = 1e-3
-    # "balanced" draws every class equally often, so that a young class is not drowned.
+    # "balanced" draws every class equally often, so that old classes do not outnumber a new one.
     batches: Literal["plain", "balanced"] = "balanced"
-    # Move every image by up to so many pixels each time it is learned from; 0 in the paper. Raising it makes few
-    # images teach more, until things leave the picture.
+    # Shift each training image at random by at most this many pixels; 0 in the paper. Higher learns
+    # more from few images, until objects leave the picture.
     shift: int = 2
-    # Mirror every second image that is learned from: right for photographs, wrong for letters, so off unless asked for.
+    # Mirror half of the training images: right for photographs, wrong for letters, so off by
+    # default.
     flip: bool = False
-    # "auto" takes a GPU if there is one; else any name that torch knows.
+    # "auto" uses a GPU if there is one; otherwise give any name that torch knows.
     device: str = "auto"
 
-    # "quantile" keeps a promise about known images. "mean-bound" is the paper's Student bound: it rejects a large
-    # share of known images, and with them nearly all new ones.
+    # "quantile" guarantees a share of accepted known images. "mean-bound" is the paper's Student
+    # bound: it rejects a large share of known images, and with them nearly all new ones.
     threshold: Literal["mean-bound", "quantile"] = "quantile"
-    # For "quantile": the share of known images to accept at arrival. Raising it lets fewer known images wait, and
-    # more unknown ones be taken for known at first.
+    # For "quantile": the share of known images to accept at arrival. Higher rejects fewer known
+    # images, but accepts more unknown ones as known at first.
     keep: float = 0.98
-    # For "mean-bound": α. Raising it lifts the threshold, at 0.5 to the mean score and then past it, and rejects more.
+    # For "mean-bound": α. Higher raises the threshold and rejects more; at 0.5 the threshold is the
+    # mean score.
     alpha: float = 0.05
 
-    # What is asked about. "new-or-doubtful": recent images, accepted or not, whose answers settle the most;
-    # "doubtful": the same without an eye for what is new. "rejected": groups of rejected images, the paper's way. Or
-    # single images, every image being given a class at arrival: those the network is "least-sure" of, or any, at
-    # "random"; these two are what people do without csim, here to be compared with.
+    # Which images csim asks about. "new-or-doubtful": recent images, accepted or not, where one
+    # answer resolves the most doubt or novelty. "doubtful": the same by doubt alone. "rejected":
+    # groups of rejected images, as in the paper. The last two ask about single images and accept
+    # every image at arrival: "least-sure" those of greatest doubt, "random" any. They are the usual
+    # methods without csim, for comparison.
     questions: Literal["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"] = (
         "new-or-doubtful"
     )
-    # Questions per image of the stream, at every moment; 1 sets no limit, as the paper. Raising it asks more. What no
-    # question can be afforded for gets its best class in the end.
+    # The most questions per image of the stream, at every moment; 1 sets no limit, as in the paper.
+    # Higher asks more. A rejected image that no question covers gets its best class in the end.
     budget: float = 0.05
-    # Arrivals in which an image can be asked about and its class revised. Raising it sees more of a rare new class and
-    # mends more, for memory and later last words. Not for "rejected".
+    # Size of the recent window: the latest items that csim can ask about and revise. Higher finds
+    # rarer classes and corrects more labels, but uses more memory and labels stay provisional
+    # longer. Not for "rejected".
     recent: int = 2000
-    # Images that one answer may speak for, the one asked about included, if they are nearer to it than to any labelled
-    # image and the model takes them for the same. Raising it labels more per answer, and more wrongly. Not for
-    # "rejected": there an answer speaks for its whole group.
+    # The most images that one answer labels, the one asked about included. The others must be
+    # nearer to it than to any labelled image, and have the same best class. Higher labels more
+    # images per answer, and more of them wrongly. Not for "rejected", where an answer labels its
+    # whole group.
     spread: int = 20
-    # Arrivals between two looks for questions. Raising it chooses among more at a time, finds new classes later and
-    # takes less time. Not for "rejected".
+    # Items between two searches for questions. Higher chooses among more images at a time and takes
+    # less time, but finds new classes later. Not for "rejected".
     ask_every: int = 125
-    # S_B. A larger buffer shows more of a new class at once and answers later.
+    # S_B, for "rejected". Higher collects more images of a new class before asking, so answers come
+    # later.
     buffer_size: int = 1000
-    # DBSCAN's radius. Raising it joins more candidates into one question and risks mixed groups. Chosen for
-    # `paper`: above 0.05 one mixed group of the first candidates spoils the store for long (docs/tuning.md).
+    # Radius of DBSCAN. Higher joins more candidates into one question, but groups may be mixed.
+    # Tuned for `paper`: above 0.05 one mixed group of early candidates harms the store for long
+    # (docs/tuning.md).
     eps: float = 0.02
-    # minPts. Raising it leaves more candidates as groups of one, each asked on its own.
+    # minPts of DBSCAN. Higher leaves more candidates as groups of one, each a question of its own.
     min_points: int = 5
-    # Who stands for a group: the most central member is typical, a random one is the paper's. For "new-or-doubtful" and
-    # "doubtful" it is the image whose answer settles the most, or a random one of those it speaks for.
+    # The image that a question shows: the most central member is typical, a random one is the
+    # paper's choice. For "new-or-doubtful" and "doubtful", "medoid" means the image whose answer
+    # resolves the most.
     representative: Literal["medoid", "random"] = "medoid"
 
-    # Images kept for open and recent questions. Raising it lets answers and undos come later, for memory.
+    # Images kept for open and recent questions. Higher accepts later answers and undos, but uses
+    # more memory.
     ledger_size: int = 10_000
 
-    # S_D, images kept per class; 200 in the paper. Raising it remembers longer, for memory.
+    # S_D, images stored per class; 200 in the paper. Higher keeps older images, but uses more
+    # memory.
     store_size: int = 1000
-    # Of these, how many whose label nobody told: spread from an answer, or predicted. Raising it learns more from
-    # spread answers, and from their mistakes.
+    # Of these, the most whose label is inferred: spread from an answer, or predicted. Higher learns
+    # more from inferred labels, and from their mistakes.
     store_inferred: int = 50
-    # T_D, 0.99 in the paper. An accepted image scoring above it is stored under its predicted class; 1 stores none.
-    # Raising it stores fewer and surer ones.
+    # T_D; 0.99 in the paper. csim stores an accepted image under its predicted class if its score
+    # is above this. Higher stores fewer but more certain images; 1 stores none.
     store_score: float = 1.0
-    # "protect-told" never gives up a label that a person told for a predicted one.
+    # "protect-told" never replaces a label from a person by an inferred one; "oldest" is the
+    # paper's.
     eviction: Literal["protect-told", "oldest"] = "protect-told"
 
-    # S_update, 100 in the paper. A new class is learned once it has more stored images. Raising it learns later and
-    # better.
+    # S_update; 100 in the paper. csim learns a new class once it has more stored images than this.
+    # Higher learns later but better.
     update_size: int = 0
-    # Train anew also after so many answers, if they are a fiftieth of all before; 0 never does, as the paper.
-    # Raising it trains less often.
+    # Train again after this many new answers too, if they are a fiftieth of all earlier ones.
+    # Higher trains less often; 0 never trains for that, as in the paper.
     update_labels: int = 15
 
-    # The seed of everything that draws: representatives, initial weights, batches.
+    # Seed of everything random: representatives, initial weights, batches.
     seed: int = 0
 
     def __new__(cls, **values: Any) -> Settings:  # noqa: ANN401
-        """Refuse a name that a setting had in an earlier version."""
+        """Raise a `SettingsError` for the old name of a setting."""
         _refuse_old_names(values)
         return super().__new__(cls)
 
@@ -167,31 +183,33 @@ class Settings:
                 raise SettingsError(f"{name} must be of type {kind.__name__}, got {value!r}")
         if self.ledger_size < self.buffer_size:
             raise SettingsError(
-                f"ledger_size must be at least buffer_size ({self.buffer_size}), got {self.ledger_size}: "
-                "a full buffer becomes questions at once"
+                f"ledger_size must be at least buffer_size ({self.buffer_size}), "
+                f"got {self.ledger_size}; a full buffer becomes questions at once"
             )
         if self.ask_every > self.recent:
             raise SettingsError(
-                f"ask_every must be at most recent ({self.recent}), got {self.ask_every}: no image may be missed"
+                f"ask_every must be at most recent ({self.recent}), got {self.ask_every}; "
+                "otherwise a search would miss images"
             )
         if self.kernel % 2 == 0:
             raise SettingsError(
-                f"kernel must be an odd number, got {self.kernel}: an even one has no middle"
+                f"kernel must be an odd number, got {self.kernel}; an even one has no centre"
             )
         if self.update_size >= self.store_size:
             raise SettingsError(
-                f"update_size must be less than store_size ({self.store_size}), got {self.update_size}: "
-                "a class is learned once it has more than update_size stored images"
+                f"update_size must be less than store_size ({self.store_size}), "
+                f"got {self.update_size}; "
+                "csim learns a class once it has more than update_size stored images"
             )
 
     @classmethod
     def paper(cls, **changes: Any) -> Settings:  # noqa: ANN401
-        """Return the preset that reproduces the paper, with `changes` on top."""
+        """Return the preset that reproduces the paper, with `changes` applied."""
         return cls(**(_PAPER | changes))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
-        """Return the settings that `to_dict` wrote.
+        """Return settings from the values that `to_dict` returned.
 
         >>> Settings.from_dict(Settings(seed=7).to_dict()).seed
         7
@@ -270,7 +288,7 @@ _RENAMED = {"look": "ask_every"}
 
 
 def with_current_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings that an earlier version stored, under the names they have today.
+    """Return settings that an earlier version saved, under their current names.
 
     >>> with_current_names({"look": 50, "seed": 1})
     {'ask_every': 50, 'seed': 1}

@@ -1,4 +1,4 @@
-"""One thread: sums then come out the same on every machine, and in every process that does the same work again."""
+"""Single-threaded arithmetic, so that sums are the same in every process that repeats the work."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from threadpoolctl import threadpool_limits
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let all arithmetic libraries that are loaded use one thread inside the block.
+    """Limit all loaded arithmetic libraries to one thread inside the block.
 
-    Another number adds in another order, so that figures differ in their last digits; and what decides between two
-    images differs with them.
+    With another number of threads, sums are added in another order and differ in their last digits.
+    Decisions that depend on them can then differ too.
     """
     with threadpool_limits(limits=1):
         yield

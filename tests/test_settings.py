@@ -19,7 +19,8 @@ KINDS = get_type_hints(Settings)
 NUMBERS = {name: kind for name, kind in KINDS.items() if kind in (int, float)}
 CHOICES = {name: get_args(kind) for name, kind in KINDS.items() if get_args(kind)}
 
-# The least and the most, as the comments and the parts themselves allow; stated here a second time on purpose.
+# The least and the most, as the comments and the parts themselves allow; stated here a second time
+# on purpose.
 LIMITS = {
     "conv_layers": (0, 16),
     "channels": (1, 4096),
@@ -145,7 +146,8 @@ def test_a_class_that_could_never_be_learned_is_refused(update_size):
 
 
 def test_the_papers_preset_differs_exactly_where_the_paper_does():
-    ours, papers = Settings().to_dict(), Settings.paper().to_dict()
+    ours = Settings().to_dict()
+    papers = Settings.paper().to_dict()
     assert {name: papers[name] for name in ours if ours[name] != papers[name]} == {
         "conv_layers": 1,
         "channels": 20,
@@ -194,7 +196,7 @@ def test_the_papers_values_are_the_papers():
     )
 
 
-def test_the_paper_asks_about_rejected_images_without_a_budget_and_trains_anew_for_new_classes_only():
+def test_the_paper_asks_about_rejected_images_without_a_budget_and_trains_for_new_classes_only():
     papers = Settings.paper()
     assert (papers.questions, papers.budget, papers.update_labels, papers.update_steps) == (
         "rejected",
@@ -260,7 +262,7 @@ def test_every_setting_has_a_comment_above_it():
             )
         )
         words = [text for text in above if not text.strip().startswith("# --")]
-        assert words, f"{name} has no comment of its own"
+        assert words, f"{name} has no comment"
         assert len(" ".join(words).split()) >= 5, f"the comment of {name} says nothing"
 
 
@@ -287,7 +289,7 @@ def test_no_image_is_rejected_where_questions_are_about_single_images(questions,
 
 
 @pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "least-sure", "random"])
-def test_looks_are_as_far_apart_and_images_recent_as_long_as_the_settings_say(make_item, questions):
+def test_searches_follow_ask_every_and_the_recent_window_follows_recent(make_item, questions):
     pool = make_discovery(Settings(questions=questions, ask_every=3, recent=7)).pool
     for position in range(1, 12):
         pool.add(

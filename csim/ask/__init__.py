@@ -1,1 +1,1 @@
-"""Stage 5: a group becomes a question, a person's words become labels."""
+"""Stage 5: a group becomes a question, and a person's answer becomes labels."""

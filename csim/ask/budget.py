@@ -1,6 +1,6 @@
-"""The label budget: how many questions may be asked by now.
+"""The label budget: how many questions csim may ask so far.
 
-It grows with the stream: after t images at most `share` · t questions have been asked, at every t.
+It grows with the stream: after t images csim has asked at most `share` · t questions, at every t.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ import sys
 from csim.errors import SettingsError
 from csim.records import State
 
+_ROUNDING = 1e-9  # 0.29 * 100 is just below 29
+
 
 class Budget:
-    """Questions granted by the stream's length, less those asked.
+    """Count the questions that csim may still ask.
 
     Parameters
     ----------
     share
-        Questions per image of the stream, between 0 and 1. Raising it asks more; 1 sets no limit, 0 asks nothing.
+        Questions per image of the stream, between 0 and 1. Higher asks more; 1 sets no limit and
+        0 asks nothing.
 
     Examples
     --------
@@ -36,21 +39,23 @@ class Budget:
         self._spent = 0
 
     def left(self, position: int) -> int:
-        """Return how many questions may be asked, the stream having come to `position`."""
+        """Return how many questions csim may ask at a position of the stream."""
         if self.share == 1:
             return sys.maxsize
-        return max(
-            0, int(self.share * position + 1e-9) - self._spent
-        )  # 0.29 * 100 is just below 29
+        granted = int(self.share * position + _ROUNDING)
+        return max(0, granted - self._spent)
 
     def spend(self, questions: int) -> None:
-        """Note that questions were asked, be they within the budget or a person's own wish (a split)."""
+        """Count questions that were asked.
+
+        A split may exceed the budget: its questions are what a person asked for.
+        """
         self._spent += questions
 
     def state(self) -> State:
-        """Return what was spent."""
+        """Return the number of questions asked."""
         return {"spent": self._spent}
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         self._spent = state["spent"]

@@ -1,7 +1,7 @@
-"""Labellers: whoever answers questions.
+"""Labellers answer questions.
 
-`TruthLabeller` knows every answer, for simulations. `CallbackLabeller` asks a function of yours.
-`TerminalLabeller` shows the image as blocks of text and reads a line.
+`TruthLabeller` looks answers up in a table, for simulations. `CallbackLabeller` calls a function of
+yours. `TerminalLabeller` shows the image as text blocks and reads a line.
 """
 
 from __future__ import annotations
@@ -15,53 +15,53 @@ from csim.records import Answer, ClassId, Images, ItemId, Named, Question, Skip,
 
 
 class Labeller(Protocol):
-    """Whoever answers questions."""
+    """Answer questions."""
 
     def answer(self, question: Question) -> Answer:
-        """Say what the question's representative is."""
+        """Return the answer to a question about its representative."""
         ...
 
 
 class TruthLabeller:
-    """Names each representative by a table of true names; a name that is missing is skipped."""
+    """Answer from a table of true names; skip images that are not in it."""
 
     def __init__(self, names: Mapping[ItemId, str]) -> None:
         self._names = names
 
     def answer(self, question: Question) -> Answer:
-        """Look up the representative, and only the representative."""
+        """Return the true name of the representative; the other members are not looked up."""
         name = self._names.get(question.representative.id)
         return Skip(question.id) if name is None else Named(question.id, name)
 
 
 class CallbackLabeller:
-    """Asks a function that returns a name, or None to skip."""
+    """Answer by calling a function that returns a name, or None to skip."""
 
     def __init__(self, ask: Callable[[Question], str | None]) -> None:
         self._ask = ask
 
     def answer(self, question: Question) -> Answer:
-        """Call the function."""
+        """Return what the function says."""
         name = self._ask(question)
         if name is not None and not isinstance(name, str):
             raise InputError(
-                f"the callback must return a name or None, it returned {type(name).__name__}"
+                f"the callback must return a name (text) or None, it returned {type(name).__name__}"
             )
         return Skip(question.id) if name is None else Named(question.id, name)
 
 
 class TerminalLabeller:
-    """Shows the representative in the terminal and reads a name.
+    """Show the representative in the terminal and read a name.
 
-    An empty line takes the best guess, `#2` the second, `?` skips, `/` splits the group. A bare number is a name: many
-    classes are called by one.
+    An empty line takes the best guess, `#2` the second, `?` skips, `/` splits the group. A bare
+    number is a name, because many classes have a number as their name.
 
     Parameters
     ----------
     names
-        The class names by id, to show guesses by name; called anew for every question.
+        Returns the class names by id, to show guesses by name; called for every question.
     reader, writer
-        Where lines come from and text goes to; the terminal if not given.
+        Streams to read lines from and write text to; the terminal if not given.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TerminalLabeller:
         self._writer = writer or sys.stdout
 
     def answer(self, question: Question) -> Answer:
-        """Show, ask, and read until a line makes sense; the end of input skips."""
+        """Show the question and read lines until one is an answer; the end of input skips."""
         known = self._names()
         guesses = [(known[c], score) for c, score in question.guesses if c in known]
         self._writer.write(f"{draw(question.representative.image)}\n")
@@ -103,7 +103,9 @@ class TerminalLabeller:
 
 
 def draw(image: Images, width: int = 32) -> str:
-    """Return an image as lines of blocks, dark on light ground, at most `width` characters wide.
+    """Return an image as lines of text blocks, two characters per pixel.
+
+    At most `width` pixels are drawn in a row. Higher shows finer detail.
 
     >>> import numpy as np
     >>> draw(np.array([[0, 255], [255, 0]], np.uint8)).splitlines()
@@ -112,6 +114,7 @@ def draw(image: Images, width: int = 32) -> str:
     grey = image.astype(float).mean(axis=2) if image.ndim == 3 else image.astype(float)
     step = max(1, -(-grey.shape[1] // width))
     small = grey[::step, ::step]
-    low, high = small.min(), small.max()
+    low = small.min()
+    high = small.max()
     shades = ((small - low) / max(high - low, 1.0) * 4).round().astype(int)
     return "\n".join("".join(" ░▒▓█"[shade] * 2 for shade in row) for row in shades)

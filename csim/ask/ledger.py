@@ -1,14 +1,16 @@
-"""The ledger of questions: what was asked, what became of it.
+"""The ledger of questions: what csim asked, and the status of each question.
 
     open ──► answered ──► undone ──► answered …
       │  └─► skipped ───► answered
-      └────► split          (its parts are questions of their own)
+      └────► split          (its parts are new questions)
 
-Answers come at any time, in any order, by the question's id; one answer settles all members of the group. A
-settled question stays, with its images, so that its answer can be undone or corrected, until room is needed:
-then the oldest settled questions are forgotten first, and after them the oldest that still wait expire.
+Answers may come at any time and in any order. Each names the question's id and labels all members
+of the group. The ledger keeps an answered question with its images, so that you can undo or correct
+the answer. When it needs room, it forgets the oldest answered and split questions first. After them
+the oldest unanswered questions expire.
 
-An image belongs to one open question at most: it leaves the first when another takes it, unless the first shows it.
+An image belongs to at most one open question. If another question takes it, it leaves the first,
+unless it is the image that the first question shows.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, islice
+from itertools import islice
 from typing import Literal
 
 from csim.errors import QuestionError, SettingsError
@@ -41,7 +43,7 @@ from csim.records import (
 Status = Literal["open", "answered", "skipped", "split", "undone"]
 
 _SETTLED: tuple[Status, ...] = ("answered", "split")
-_FROM: dict[type[Answer], tuple[Status, ...]] = {
+_ALLOWED: dict[type[Answer], tuple[Status, ...]] = {  # the statuses that an answer applies to
     Named: ("open", "skipped", "undone"),
     Skip: ("open", "undone"),
     Split: ("open", "skipped", "undone"),
@@ -51,89 +53,111 @@ _FROM: dict[type[Answer], tuple[Status, ...]] = {
 
 
 @dataclass
-class _Entry:
+class Entry:
+    """Hold a question, its status and the class of its answer."""
+
     question: Question
     status: Status = "open"
     class_id: ClassId | None = None
-    freed: frozenset[ItemId] = frozenset()  # members that a later model saw otherwise
+    excluded: frozenset[ItemId] = frozenset()  # members to which the answer no longer applies
+
+    def answered_members(self) -> list[Item]:
+        """Return the members that the answer labels: all but the excluded ones."""
+        return [item for item in self.question.members if item.id not in self.excluded]
+
+    def check(self, answer: Answer) -> None:
+        """Raise a `QuestionError` if the answer does not apply to the question now."""
+        allowed = _ALLOWED[type(answer)]
+        if self.status not in allowed:
+            raise QuestionError(
+                f"question {self.question.id} is {self.status}; "
+                f"{type(answer).__name__.lower()} needs one that is {' or '.join(allowed)}"
+            )
+        if isinstance(answer, Split):
+            _check_parts(self.question, answer)
 
 
 class Ledger:
-    """Questions by id.
+    """Keep questions by id.
 
     Parameters
     ----------
     size
-        Images kept for all questions together. Raising it lets answers and undos come later, for memory.
+        Images to keep for all questions together. Higher accepts later answers and undos, but uses
+        more memory.
     """
 
     def __init__(self, size: int) -> None:
         if size < 1:
             raise SettingsError(f"size must be at least 1, got {size}")
         self.size = size
-        self._entries: dict[QuestionId, _Entry] = {}
-        self._held: Counter[object] = (
-            Counter()
-        )  # item ids; a split question and its parts share theirs
+        self._entries: dict[QuestionId, Entry] = {}
+        # Questions per item id: a split question and its parts share their items.
+        self._uses: Counter[object] = Counter()
         self._last_id = 0
 
     def __contains__(self, item_id: object) -> bool:
-        return self._held[item_id] > 0
+        return self._uses[item_id] > 0
 
     def open(
         self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int
     ) -> list[Question]:
-        """Ask about each group; `guesses` are the model's own for each representative."""
+        """Open a question for each group; `guesses` are the model's for each representative."""
         questions = []
         for group, guess in zip(groups, guesses, strict=True):
             self._last_id += 1
             question = Question(self._last_id, position, group.representative, group.members, guess)
-            self._entries[question.id] = _Entry(question)
-            self._held.update(item.id for item in question.members)
+            self._entries[question.id] = Entry(question)
+            self._uses.update(item.id for item in question.members)
             questions.append(question)
         return questions
 
     def join(self, question_id: QuestionId, items: Sequence[Item]) -> None:
-        """Make images members of an open question."""
-        entry = self._entry(question_id)
+        """Add images to the members of an open question."""
+        entry = self.entry(question_id)
         entry.question = replace(entry.question, members=(*entry.question.members, *items))
-        self._held.update(item.id for item in items)
+        self._uses.update(item.id for item in items)
 
-    def strangers(
+    def select_joinable(
         self, joined: Mapping[QuestionId, Sequence[Item]]
     ) -> dict[QuestionId, list[Item]]:
-        """Return which images may join questions: those that are not yet members, and that no question shows."""
-        shown, may = self.shown(), {}
-        for question_id, items in joined.items():
-            there = {item.id for item in self.question(question_id).members}
-            may[question_id] = [
-                item for item in items if item.id not in there and item.id not in shown
-            ]
-        return may
+        """Return the images that may join each question.
 
-    def call_away(self, items: Iterable[Item]) -> list[tuple[QuestionId, list[Item]]]:
-        """Take images from the open questions whose members they are, but for those that show them; tell who left."""
-        called, left = {item.id for item in items}, []
-        for question in self.questions():
-            is_gone = [
-                item.id in called and item != question.representative for item in question.members
+        Leaves out images that are members already, and images that any question shows.
+        """
+        shown = self.representative_ids()
+        joinable = {}
+        for question_id, items in joined.items():
+            members = {item.id for item in self.entry(question_id).question.members}
+            joinable[question_id] = [
+                item for item in items if item.id not in members and item.id not in shown
             ]
-            if any(is_gone):
-                gone = list(compress(question.members, is_gone))
+        return joinable
+
+    def remove_members(self, items: Iterable[Item]) -> list[tuple[QuestionId, list[Item]]]:
+        """Remove images from the open questions that they are members of.
+
+        A question keeps the image that it shows. Returns the questions that lost members, and
+        which.
+        """
+        ids = {item.id for item in items}
+        removed = []
+        for question in self.questions():
+            shown = question.representative
+            gone = [item for item in question.members if item.id in ids and item != shown]
+            if gone:
                 stay = tuple(
-                    item
-                    for item, is_away in zip(question.members, is_gone, strict=True)
-                    if not is_away
+                    item for item in question.members if item.id not in ids or item == shown
                 )
                 self._entries[question.id].question = replace(question, members=stay)
-                self._release(gone)
-                left.append((question.id, gone))
-        return left
+                _release(self._uses, gone)
+                removed.append((question.id, gone))
+        return removed
 
     def expire(self) -> list[QuestionId]:
-        """Forget the oldest questions until the images fit; return those that were still unanswered."""
+        """Forget the oldest questions until the images fit; return those that were unanswered."""
         expired = []
-        surplus = self._held.total() - self.size
+        surplus = self._uses.total() - self.size
         for question_id in sorted(
             self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q)
         ):
@@ -141,75 +165,66 @@ class Ledger:
                 break
             entry = self._entries.pop(question_id)
             surplus -= len(entry.question.members)
-            self._release(entry.question.members)
+            _release(self._uses, entry.question.members)
             if entry.status not in _SETTLED:
                 expired.append(question_id)
         return expired
 
     def questions(self, status: Status = "open") -> list[Question]:
-        """Return the questions of a status, oldest first."""
+        """Return the questions with a status, oldest first."""
         return [entry.question for entry in self._entries.values() if entry.status == status]
 
-    def status(self, question_id: QuestionId) -> Status:
-        """Return what became of a question."""
-        return self._entry(question_id).status
-
-    def question(self, question_id: QuestionId) -> Question:
-        """Return a question."""
-        return self._entry(question_id).question
+    def entry(self, question_id: QuestionId) -> Entry:
+        """Return the entry of a question, or raise a `QuestionError` if there is none."""
+        if question_id not in self._entries:
+            raise QuestionError(
+                f"no question has the id {question_id!r}: it was never asked, or csim forgot it to "
+                f"make room; answer one of the {len(self.questions())} open questions"
+            )
+        return self._entries[question_id]
 
     def check(self, answers: Sequence[Answer]) -> None:
-        """Refuse answers to questions that do not exist, cannot be answered so now, or come twice."""
+        """Raise a `QuestionError` unless each answer applies now and names a different question."""
         seen: set[QuestionId] = set()
         for answer in answers:
-            entry, allowed = self._entry(answer.question_id), _FROM[type(answer)]
+            entry = self.entry(answer.question_id)
             if answer.question_id in seen:
                 raise QuestionError(
                     f"question {answer.question_id} comes twice; give one answer per question"
                 )
-            if entry.status not in allowed:
-                raise QuestionError(
-                    f"question {answer.question_id} is {entry.status}; {type(answer).__name__.lower()} needs one "
-                    f"that is {' or '.join(allowed)}"
-                )
-            if isinstance(answer, Split):
-                _check_parts(entry.question, answer)
+            entry.check(answer)
             seen.add(answer.question_id)
 
-    def shown(self, besides: QuestionId | None = None) -> set[ItemId]:
-        """Return the images that questions show, but for one question; those that were split show none any more."""
+    def representative_ids(self, besides: QuestionId | None = None) -> set[ItemId]:
+        """Return the ids of the images that questions show, `besides` one question.
+
+        A question that was split no longer shows an image.
+        """
         return {
             entry.question.representative.id
             for question_id, entry in self._entries.items()
             if entry.status != "split" and question_id != besides
         }
 
-    def settle(self, question_id: QuestionId, class_id: ClassId) -> Question:
-        """Note a question's class and return it."""
-        entry = self._entry(question_id)
-        entry.status, entry.class_id = "answered", class_id
-        return entry.question
-
-    def free(self, item_ids: Iterable[ItemId]) -> None:
-        """Note that a model sees images otherwise than the answers that were spread to them."""
-        freed = frozenset(item_ids)
-        for entry in self._entries.values() if freed else ():
-            if entry.status == "answered":
-                entry.freed |= freed.intersection(item.id for item in entry.question.members)
-
-    def bound(self, question_id: QuestionId) -> list[Item]:
-        """Return the members that an answer to a question is about: not those that a model has seen otherwise since."""
-        entry = self._entry(question_id)
-        return [item for item in entry.question.members if item.id not in entry.freed]
-
-    def mark(self, question_id: QuestionId, status: Status) -> tuple[Question, ClassId | None]:
-        """Note what became of a question; return it and the class it had been given."""
-        entry = self._entry(question_id)
-        before, entry.status, entry.class_id = entry.class_id, status, None
+    def mark(
+        self, question_id: QuestionId, status: Status, class_id: ClassId | None = None
+    ) -> tuple[Question, ClassId | None]:
+        """Set the status and the class of a question; return it and the class it had before."""
+        entry = self.entry(question_id)
+        before = entry.class_id
+        entry.status = status
+        entry.class_id = class_id
         return entry.question, before
 
+    def exclude(self, item_ids: Iterable[ItemId]) -> None:
+        """Exclude images from the answers that labelled them, because a model disagrees now."""
+        excluded = frozenset(item_ids)
+        for entry in self._entries.values() if excluded else ():
+            if entry.status == "answered":
+                entry.excluded |= excluded.intersection(item.id for item in entry.question.members)
+
     def state(self) -> State:
-        """Return all questions, by column: there may be thousands."""
+        """Return all questions, column by column because there may be thousands."""
         entries = list(self._entries.values())
         questions = [entry.question for entry in entries]
         guesses = [guess for question in questions for guess in question.guesses]
@@ -230,44 +245,42 @@ class Ledger:
             "status": [entry.status for entry in entries],
             "class_id": [entry.class_id for entry in entries],
             "freed": {
-                str(entry.question.id): sorted(entry.freed) for entry in entries if entry.freed
+                str(entry.question.id): sorted(entry.excluded)
+                for entry in entries
+                if entry.excluded
             },
         }
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
-        self._last_id, self._entries = state["last_id"], {}
-        self._held = Counter(state["items"]["ids"])
+        """Load what `state` returned."""
+        self._last_id = state["last_id"]
+        self._entries = {}
+        self._uses = Counter(state["items"]["ids"])
         items = iter(unpack(state["items"]))
-        guess = zip(state["guess"]["class_id"], state["guess"]["score"], strict=True)
+        all_guesses = zip(state["guess"]["class_id"], state["guess"]["score"], strict=True)
         columns = ("id", "position", "members", "representative", "guesses", "status", "class_id")
-        for own, position, size, shown, sure, status, class_id in zip(
-            *(state[c] for c in columns), strict=True
+        for question_id, position, size, shown, guess_count, status, class_id in zip(
+            *(state[column] for column in columns), strict=True
         ):
-            members, guesses = tuple(islice(items, size)), tuple(islice(guess, sure))
-            freed = frozenset(state["freed"].get(str(own), ()))
-            self._entries[own] = _Entry(
-                Question(own, position, members[shown], members, guesses), status, class_id, freed
-            )
+            members = tuple(islice(items, size))
+            guesses = tuple(islice(all_guesses, guess_count))
+            question = Question(question_id, position, members[shown], members, guesses)
+            excluded = frozenset(state["freed"].get(str(question_id), ()))
+            self._entries[question_id] = Entry(question, status, class_id, excluded)
 
-    def _release(self, items: Sequence[Item]) -> None:
-        for item in items:
-            self._held[item.id] -= 1
-            if not self._held[item.id]:
-                del self._held[item.id]
 
-    def _entry(self, question_id: QuestionId) -> _Entry:
-        if question_id not in self._entries:
-            raise QuestionError(
-                f"no question has the id {question_id!r}; it was never asked, or was forgotten to make room. "
-                f"{len(self.questions())} are open"
-            )
-        return self._entries[question_id]
+def _release(uses: Counter[object], items: Sequence[Item]) -> None:
+    for item in items:
+        uses[item.id] -= 1
+        if not uses[item.id]:
+            del uses[item.id]
 
 
 def _check_parts(question: Question, answer: Split) -> None:
     if len(question.members) < 2:
-        raise QuestionError(f"question {question.id} has one image only and cannot be split")
+        raise QuestionError(
+            f"question {question.id} has one image only and cannot be split; name or skip it"
+        )
     if not answer.parts:
         return
     given = sorted(item_id for part in answer.parts for item_id in part)
@@ -277,6 +290,7 @@ def _check_parts(question: Question, answer: Split) -> None:
         or given != sorted(item.id for item in question.members)
     ):
         raise QuestionError(
-            f"the parts of question {question.id} must be at least two, none empty, and hold each of its "
-            f"{len(question.members)} images once; got {len(answer.parts)} parts of {len(given)} images"
+            f"the parts of question {question.id} must be at least two, none empty, and hold each "
+            f"of its {len(question.members)} images once; "
+            f"got {len(answer.parts)} parts of {len(given)} images"
         )

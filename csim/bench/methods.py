@@ -12,9 +12,9 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from csim.bench.baselines.echo import EchoD, EchoSettings
+from csim.bench.baselines.echo_d import EchoD, EchoSettings
 from csim.bench.baselines.ecsminer import EcsMiner, EcsMinerSettings
-from csim.bench.baselines.senc import SencMas, SencSettings
+from csim.bench.baselines.senc_mas import SencMas, SencSettings
 from csim.bench.baselines.settings import BaselineSettings
 from csim.bench.run import OpenMethod
 from csim.classifier import StreamClassifier

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from csim import atomic
+from csim import __version__, atomic
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.run import Run
@@ -31,7 +31,7 @@ from csim.metrics.labels import at_arrival, class_names, final, named
 
 FORMAT = 1
 _POINTS = 200  # of an accuracy curve
-_LIBRARIES = ("csim", "torch", "numpy", "scipy", "scikit-learn")
+_LIBRARIES = ("torch", "numpy", "scipy", "scikit-learn")
 _MEASURED = ("stream", "figures", "classes", "curve", "cost", "origin")
 
 
@@ -157,6 +157,7 @@ def origin() -> dict[str, Any]:
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
+        "csim": __version__,
         **{name: version(name) for name in _LIBRARIES},
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "commit": _commit(),

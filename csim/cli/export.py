@@ -7,174 +7,154 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from csim.cli.messages import in_one_line
+from csim.export.image_folder import write_images
+from csim.export.label_studio import labelling_config, write_tasks
+from csim.export.labels import write_labels
+from csim.export.model import files_of, write_model
+from csim.export.predictions import write_predictions
+from csim.export.whole import whole
+from csim.folder.reader import Reader
 
-if TYPE_CHECKING:
-    from csim.folder.reader import Reader
-
-export = typer.Typer(
-    help="Write labels, pictures and the model for other tools.", no_args_is_help=True
-)
-
-Folder = Annotated[Path, typer.Argument(help="The stream folder; it may be running meanwhile.")]
-Table = Annotated[Path, typer.Argument(help="The file to write; it ends in .csv or .jsonl.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what was written as one JSON object.")]
+Folder = Annotated[Path, typer.Argument(help="The stream folder. It may be running.")]
+Table = Annotated[Path, typer.Argument(help="The .csv or .jsonl file to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")]
 
 _IMAGES = "SELECT count(*) FROM items"
 _LATER = "SELECT count(*) FROM events WHERE kind IN ('Labelled', 'Revised')"
 
 
-@export.command()
-@in_one_line
 def labels(
     folder: Folder,
     out: Table,
     warm_up: Annotated[
-        bool, typer.Option("--warm-up", help="With the labelled images that the stream began with.")
+        bool, typer.Option("--warm-up", help="Include the labelled images given to `csim init`.")
     ] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write each image's class today, and who decided it.
+    """Write the current class of each image and who decided it.
 
-    The columns are item, class, decided_by (told: a person saw this very image;
-    answer: it was in the group of one; model; none), score at arrival, question
-    and position. Values are written as they are: a spreadsheet takes a name that
-    begins with = for a formula.
+    The columns are item, class, decided_by, score, question and position.
+    The score is the one at arrival. decided_by is told (a person saw this
+    image), answer (it was in an answered group), model or none. Take care with
+    spreadsheets: they read a name that begins with = as a formula.
 
     Example: csim export labels birds labels.csv
     """
-    from csim.export.labels import write_labels  # noqa: PLC0415  # slow to load: `csim --help` need not wait
-
-    with _reading(folder) as reader, _showing("images", reader.value(_IMAGES)) as follow:
+    with Reader(folder) as reader, _show_progress("images", reader.value(_IMAGES)) as follow:
         rows = write_labels(reader, out, warm_up=warm_up, overwrite=force, follow=follow)
-    _tell({"file": str(out), "rows": rows}, f"{out} has {rows:,} images", as_json)
+    _print_outcome({"file": str(out), "rows": rows}, f"{out} has {rows:,} images", as_json)
 
 
-@export.command()
-@in_one_line
 def predictions(folder: Folder, out: Table, force: Force = False, as_json: AsJson = False) -> None:
-    """Write what `csim run --out` writes, from the first image on.
+    """Write all predictions from the first image on, as `csim run --out` does.
 
-    A line for each image at its arrival, and one whenever its class changed
-    later.
+    There is a line for each image at its arrival, and one more whenever its
+    class changed later.
 
     Example: csim export predictions birds predictions.jsonl
     """
-    from csim.export.predictions import write_predictions  # noqa: PLC0415
-
-    with _reading(folder) as reader:
+    with Reader(folder) as reader:
         total = reader.value(f"{_IMAGES} WHERE place > 0") + reader.value(_LATER)
-        with _showing("lines", total) as follow:
+        with _show_progress("lines", total) as follow:
             rows = write_predictions(reader, out, overwrite=force, follow=follow)
-    _tell({"file": str(out), "rows": rows}, f"{out} has {rows:,} lines", as_json)
+    _print_outcome({"file": str(out), "rows": rows}, f"{out} has {rows:,} lines", as_json)
 
 
-@export.command()
-@in_one_line
 def images(
     folder: Folder,
-    out: Annotated[Path, typer.Argument(help="The folder to make; there must be nothing yet.")],
+    out: Annotated[Path, typer.Argument(help="The folder to make. It must not exist yet.")],
     every: Annotated[
-        bool, typer.Option("--all", help="Every image that has a class and whose picture is kept.")
+        bool, typer.Option("--all", help="Copy every image that has a class and a kept picture.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy pictures to OUT/class name/file, a layout that most tools take.
+    """Copy pictures into a folder with a subfolder per class.
 
-    By default those that a person has named, the labelled images that the
-    stream began with included. Letters that no file name can hold become _;
-    OUT.csv has every file's own item and class.
+    Most tools read this layout. By default csim copies the images that a person
+    labelled, including those given to `csim init`. Characters that a file name
+    cannot hold become _. OUT.csv lists the item and the class of every file.
 
     Example: csim export images birds told-birds
     """
-    from csim.export.image_folder import write_images  # noqa: PLC0415
-
-    with _reading(folder) as reader:
+    with Reader(folder) as reader:
         kept = "WHERE picture IS NOT NULL AND class_id IS NOT NULL" + (
             "" if every else " AND is_told"
         )
-        with _showing("images", reader.value(f"{_IMAGES} {kept}")) as follow:
+        with _show_progress("images", reader.value(f"{_IMAGES} {kept}")) as follow:
             copied = write_images(reader, out, every=every, follow=follow)
-    _tell(
+    _print_outcome(
         {"folder": str(out), **asdict(copied)},
         f"{out} has {copied.images:,} images of {copied.classes} classes",
         as_json,
     )
     if copied.gone and not as_json:
-        typer.echo(f"{copied.gone:,} more have no picture any more", err=True)
+        typer.echo(f"{copied.gone:,} more have no kept picture", err=True)
     if copied.unnamed and not as_json:
         typer.echo(f"{copied.unnamed:,} more have no class", err=True)
 
 
-@export.command("label-studio")
-@in_one_line
 def label_studio(
     folder: Folder,
-    out: Annotated[Path, typer.Argument(help="The file to write; it ends in .json.")],
+    out: Annotated[Path, typer.Argument(help="The .json file to write.")],
     every: Annotated[
         bool,
         typer.Option(
-            "--all", help="A task per image whose picture is kept, not per open question."
+            "--all", help="Write a task per image with a kept picture, not per open question."
         ),
     ] = False,
     config: Annotated[
-        Path | None, typer.Option(help="Write the labelling config, XML, to this file too.")
+        Path | None, typer.Option(help="Write the labelling configuration (XML) to this file.")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the open questions as tasks for Label Studio.
 
-    The pictures are in the file. What people answer there comes back with
-    `csim label FOLDER --from EXPORT.json`.
+    The file contains the pictures. When people have answered in Label Studio,
+    import the answers with `csim label FOLDER --from EXPORT.json`.
 
     Example: csim export label-studio birds tasks.json --config config.xml
     """
-    from csim.export.label_studio import labelling_config, write_tasks  # noqa: PLC0415
-    from csim.export.whole import whole  # noqa: PLC0415
-
-    with _reading(folder) as reader:
+    with Reader(folder) as reader:
         total = (
             reader.value(f"{_IMAGES} WHERE picture IS NOT NULL") if every else reader.count("open")
         )
-        with _showing("tasks", total) as follow:
+        with _show_progress("tasks", total) as follow:
             written = write_tasks(reader, out, every=every, overwrite=force, follow=follow)
     if config is not None:
         with whole(config, outside=folder, overwrite=force) as file:
             file.write_text(labelling_config(), encoding="utf-8")
-    _tell({"file": str(out), **asdict(written)}, f"{out} has {written.tasks:,} tasks", as_json)
+    _print_outcome(
+        {"file": str(out), **asdict(written)}, f"{out} has {written.tasks:,} tasks", as_json
+    )
     if written.gone and not as_json:
-        typer.echo(f"{written.gone:,} more have no picture any more", err=True)
+        typer.echo(f"{written.gone:,} more have no kept picture", err=True)
 
 
-@export.command()
-@in_one_line
 def model(
     folder: Folder,
     out: Annotated[
-        Path, typer.Argument(help="The name of the two files, without or with .safetensors.")
+        Path, typer.Argument(help="Path of the two files, with or without .safetensors.")
     ],
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the model in use as plain arrays, with a card beside it.
+    """Write the model in use as plain arrays, with a model card.
 
-    OUT.safetensors holds the arrays, OUT.json the classes, thresholds and
-    settings, what it was trained on, and how to compute with it.
+    OUT.safetensors holds the arrays. OUT.json holds the classes, the thresholds,
+    the settings, the training images, and how to compute with the arrays.
 
     Example: csim export model birds model
     """
-    from csim.export.model import files_of, write_model  # noqa: PLC0415
-
-    with _reading(folder) as reader:
+    with Reader(folder) as reader:
         card = write_model(reader, out, overwrite=force)
     file, beside = files_of(out)
     values = {
@@ -183,19 +163,13 @@ def model(
         "model": card["model"],
         "sha256": card["sha256"],
     }
-    _tell(values, f"{file} is model {card['model']}, trained on {card['images']:,} images", as_json)
+    _print_outcome(
+        values, f"{file} is model {card['model']}, trained on {card['images']:,} images", as_json
+    )
 
 
 @contextmanager
-def _reading(folder: Path) -> Iterator[Reader]:
-    from csim.folder.reader import Reader  # noqa: PLC0415
-
-    with Reader(folder) as reader:
-        yield reader
-
-
-@contextmanager
-def _showing(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def _show_progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show how far an export is, on a terminal only."""
     console = Console(stderr=True, highlight=False)
     columns = (
@@ -212,5 +186,5 @@ def _showing(what: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.update(task, completed=done)
 
 
-def _tell(values: dict[str, object], words: str, as_json: bool) -> None:
-    typer.echo(json.dumps(values, ensure_ascii=False) if as_json else words)
+def _print_outcome(values: dict[str, object], text: str, as_json: bool) -> None:
+    typer.echo(json.dumps(values, ensure_ascii=False) if as_json else text)

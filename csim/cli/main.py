@@ -1,41 +1,190 @@
-"""The command `csim`."""
+"""The command `csim` and the table of all its commands.
+
+To add a command, write its function in a module of this package and add an entry here.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import typer
 
 from csim import __version__
-from csim.cli.backup import backup
-from csim.cli.bench import bench
-from csim.cli.classes import classes
-from csim.cli.demo import demo
-from csim.cli.export import export
-from csim.cli.init import init
-from csim.cli.label import label
-from csim.cli.messages import in_one_line
-from csim.cli.report import report
-from csim.cli.run import run
-from csim.cli.status import status
-from csim.cli.undo import undo
+from csim.cli.lazy_group import CommandEntry, GroupEntry, LazyGroup
 
-app = typer.Typer(
-    help="Classify an endless stream of images in which new kinds of things keep appearing.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+CLASSES = (
+    CommandEntry("list", "csim.cli.classes.list:list_classes", "List all classes."),
+    CommandEntry(
+        "add", "csim.cli.classes.edit:add", "Add a class by name before its first image comes."
+    ),
+    CommandEntry(
+        "rename",
+        "csim.cli.classes.edit:rename",
+        "Give a class another name; its id stays the same.",
+    ),
+    CommandEntry("merge", "csim.cli.classes.edit:merge", "Merge one class into another."),
+    CommandEntry("remove", "csim.cli.classes.edit:remove", "Remove a class and its stored images."),
+)
+
+EXPORT = (
+    CommandEntry(
+        "labels",
+        "csim.cli.export:labels",
+        "Write the current class of each image and who decided it.",
+    ),
+    CommandEntry(
+        "predictions",
+        "csim.cli.export:predictions",
+        "Write all predictions from the first image on, as `csim run --out` does.",
+    ),
+    CommandEntry(
+        "images",
+        "csim.cli.export:images",
+        "Copy pictures into a folder with a subfolder per class.",
+    ),
+    CommandEntry(
+        "label-studio",
+        "csim.cli.export:label_studio",
+        "Write the open questions as tasks for Label Studio.",
+    ),
+    CommandEntry(
+        "model",
+        "csim.cli.export:model",
+        "Write the model in use as plain arrays, with a model card.",
+    ),
+)
+
+BENCH = (
+    CommandEntry(
+        "run", "csim.cli.bench.run:run", "Run a method on a stream of a data set, once per seed."
+    ),
+    CommandEntry(
+        "stream",
+        "csim.cli.bench.stream_tables:stream",
+        "Compare accuracy and labels of methods on streams of four data sets.",
+    ),
+    CommandEntry(
+        "novelty",
+        "csim.cli.bench.stream_tables:novelty",
+        "Compare how well methods notice new classes: M_new and F_new.",
+    ),
+    CommandEntry(
+        "convolution",
+        "csim.cli.bench.stream_tables:convolution",
+        "Compare networks with 0, 1 and 2 convolution layers on Fashion-MNIST.",
+    ),
+    CommandEntry(
+        "over-stream",
+        "csim.cli.bench.stream_tables:over_stream",
+        "Plot accuracy over the stream and mark where new classes appear.",
+    ),
+    CommandEntry(
+        "sensitivity",
+        "csim.cli.bench.stream_tables:sensitivity",
+        "Vary the hidden units n and the margin γ of the paper's network.",
+    ),
+    CommandEntry(
+        "label-curve",
+        "csim.cli.bench.stream_tables:label_curve",
+        "Plot accuracy and M_new against the share of labels.",
+    ),
+    CommandEntry(
+        "metric",
+        "csim.cli.bench.metric:metric",
+        "Compare metric learners with csim's networks, all classes known.",
+    ),
+    CommandEntry(
+        "embedding",
+        "csim.cli.bench.embedding:embedding",
+        "Plot t-SNE projections of pixels and of vectors.",
+    ),
+    CommandEntry(
+        "cohesion",
+        "csim.cli.bench.cohesion:cohesion",
+        "Count images that are nearer to another class than to their own.",
+    ),
+    CommandEntry(
+        "data-sets",
+        "csim.cli.bench.data_sets:data_sets",
+        "List the data sets with their sizes and streams, and draw some images.",
+    ),
+    CommandEntry(
+        "ablation",
+        "csim.cli.bench.stream_tables:ablation",
+        "Remove the additions of the default preset one at a time.",
+    ),
+    CommandEntry(
+        "tuning",
+        "csim.cli.bench.stream_tables:tuning",
+        "Change settings of the paper preset on full streams of Fashion-MNIST.",
+    ),
+    CommandEntry(
+        "mining",
+        "csim.cli.bench.mining:mining",
+        'Compare three readings of the paper\'s "hard triplets".',
+    ),
+    CommandEntry(
+        "beta",
+        "csim.cli.bench.beta:beta",
+        "Compare weights of the triplet loss on validation images.",
+    ),
+    CommandEntry(
+        "closed-set",
+        "csim.cli.bench.closed_set:closed_set",
+        "Measure the accuracy with all classes known.",
+    ),
+    CommandEntry(
+        "speed",
+        "csim.cli.bench.speed:speed",
+        "Measure the cost of the losses and of the engine, as ratios within one run.",
+    ),
+    CommandEntry(
+        "durability",
+        "csim.cli.bench.durability:durability",
+        "Kill a running stream many times and measure what durability costs.",
+    ),
+    CommandEntry(
+        "report",
+        "csim.cli.bench.report:report",
+        "Join all tables and pictures of a folder into one HTML page.",
+    ),
+)
+
+COMMANDS = (
+    CommandEntry(
+        "demo", "csim.cli.demo:demo", "Watch csim discover seven of ten handwritten digits."
+    ),
+    CommandEntry("init", "csim.cli.init:init", "Make a stream folder and train its first model."),
+    CommandEntry(
+        "run", "csim.cli.run:run", "Classify images and continue where the last run stopped."
+    ),
+    CommandEntry("label", "csim.cli.label:label", "Answer the open questions of a stream."),
+    CommandEntry(
+        "status", "csim.cli.status:status", "Show the state of a stream, even while it runs."
+    ),
+    GroupEntry("classes", "List, add, rename, merge and remove classes.", CLASSES),
+    CommandEntry(
+        "undo", "csim.cli.undo:undo", "Take back an answer so that you can give another one."
+    ),
+    GroupEntry("export", "Write labels, pictures and the model for other tools.", EXPORT),
+    CommandEntry(
+        "report",
+        "csim.cli.report:report",
+        "Write one HTML page about a stream, even while it runs.",
+    ),
+    CommandEntry("backup", "csim.cli.backup:backup", "Copy a stream folder, even while it runs."),
+    GroupEntry("bench", "Measure methods on streams and make the published tables.", BENCH),
 )
 
 
-app.command()(in_one_line(demo))
-app.command()(in_one_line(init))
-app.command()(in_one_line(run))
-app.command()(in_one_line(label))
-app.command()(in_one_line(status))
-app.add_typer(classes, name="classes")
-app.command()(in_one_line(undo))
-app.add_typer(export, name="export")
-app.command()(in_one_line(report))
-app.command()(in_one_line(backup))
-app.add_typer(bench, name="bench")
+class RootGroup(LazyGroup):
+    """Hold all commands of `csim`; typer makes the group and passes it its attributes."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401
+        super().__init__(COMMANDS, **attributes)
+
+
+app = typer.Typer(cls=RootGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def _print_version(is_wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`csim report`: a stream folder as one page, to show around."""
+"""`csim report`: one page about a stream folder, to show to others."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from rich.console import Console
 from csim import __version__
 from csim.atomic import write_file
 from csim.errors import InputError, StorageError
+from csim.report.folder_page import render
+from csim.report.folder_truth import read_truth
 from csim.threads import one_thread
 
 _LIBRARIES = ("torch", "numpy", "scikit-learn", "matplotlib")
@@ -27,35 +29,30 @@ _LIBRARIES = ("torch", "numpy", "scikit-learn", "matplotlib")
 def report(
     folder: Annotated[Path, typer.Argument(help="The stream folder.")],
     out: Annotated[
-        Path, typer.Option(help="The HTML file to write; one that is there is replaced.")
+        Path, typer.Option(help="The HTML file to write. csim replaces an existing file.")
     ] = Path("report.html"),
     truth: Annotated[
         Path | None,
         typer.Option(
-            help="A CSV file with the columns item and class: what images truly are, as far as you know."
+            help="A CSV file with the columns item and class: the true class of images you know."
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print where the page is as one JSON object.")
+        bool, typer.Option("--json", help="Print the outcome as one JSON object.")
     ] = False,
 ) -> None:
-    """Write one HTML page about a stream; it may be running meanwhile.
+    """Write one HTML page about a stream, even while it runs.
 
-    It shows what was seen, asked and learned, with pictures of the classes and
-    of the groups that were asked about. The file needs no other, no network and
-    no script. With --truth it also says how right the labels are.
+    The page shows what csim saw, asked and learned, with pictures of the classes
+    and of the groups it asked about. It needs no other file, no network and no
+    script. With --truth it also shows how many labels are right.
 
     Example: csim report birds --out birds.html
     """
     start = time.perf_counter()
-    from csim.report.folder_page import render  # noqa: PLC0415  # slow to load: `csim --help` need not wait
-    from csim.report.folder_truth import read_truth  # noqa: PLC0415
-
     _check(out)
-    with (
-        Console(stderr=True).status("reading and drawing"),
-        one_thread(),
-    ):  # a stream may run meanwhile
+    # One thread, because the stream may be running.
+    with Console(stderr=True).status("reading and drawing"), one_thread():
         known = None if truth is None else read_truth(truth)
         page = render(folder, known, _origin(folder, truth)).encode()
     _write(out, page)
@@ -79,10 +76,10 @@ def _origin(folder: Path, truth: Path | None) -> dict[str, str]:
 
 
 def _check(out: Path) -> None:
-    """Refuse a place that cannot be written to, before anything is read."""
+    """Raise if the page cannot be written, before reading the stream."""
     if out.is_dir():
-        raise InputError(f"{out} must be a file, it is a folder; choose another with --out")
-    with _refusing(out):
+        raise InputError(f"{out} must be a file, but it is a folder; choose another with --out")
+    with _translate_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out.parent):
             pass
@@ -90,15 +87,16 @@ def _check(out: Path) -> None:
 
 def _write(out: Path, page: bytes) -> None:
     """Write the page in one atomic step."""
-    with _refusing(out):
+    with _translate_errors(out):
         write_file(out, page)
 
 
 @contextmanager
-def _refusing(out: Path) -> Iterator[None]:
+def _translate_errors(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise StorageError(
-            f"{out} cannot be written ({error.strerror}); make room or choose another place"
+            f"{out} cannot be written ({error.strerror}); "
+            "free disk space or choose another path with --out"
         ) from error

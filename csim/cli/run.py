@@ -10,55 +10,64 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from csim.cli.messages import INTERRUPTED
-from csim.cli.values import number
+from csim.cli.exit_codes import INTERRUPTED
+from csim.cli.option_parsers import number_parser
 from csim.errors import InputError
-
-if TYPE_CHECKING:
-    from csim.folder.run import Counts
-    from csim.folder.stream import Stream
-
+from csim.folder.output import Output
+from csim.folder.reader import Reader
+from csim.folder.run import Counts
+from csim.folder.run import run as classify
+from csim.folder.stream import Stream
+from csim.sources.open_source import open_source
 
 SourceName = Annotated[
     str | None,
     typer.Argument(
-        help="A directory, an image, a .npz, a video, or - for a list of files on standard input. Without one, "
-        "answers are taken and models trained."
+        help="A directory, an image, an .npz file, a video, or - for a list of files on standard "
+        "input. Without it, csim takes answers and trains models."
     ),
 ]
 Predictions = Annotated[
     Path | None,
-    typer.Option(help="Predictions go to this .jsonl or .csv file; - for standard output."),
+    typer.Option(
+        help="Write predictions to this .jsonl or .csv file, or with - to standard output."
+    ),
 ]
 Watch = Annotated[
-    bool, typer.Option("--watch", help="Go on for ever with what is put into the directory.")
+    bool, typer.Option("--watch", help="Keep running and classify new files as they appear.")
 ]
 IsLive = Annotated[
     bool,
     typer.Option(
-        "--live", help="A new model takes over as soon as it is ready; nothing waits for it."
+        "--live",
+        help="Use a new model as soon as it is ready; do not wait for it. "
+        "Results then depend on the speed of the machine.",
     ),
 ]
 Limit = Annotated[
     int | None,
-    typer.Option(parser=number("--limit", int, least=1), help="Stop after so many images."),
+    typer.Option(parser=number_parser("--limit", int, least=1), help="Stop after n images."),
 ]
 Every = Annotated[
     float | None,
-    typer.Option(parser=number("--every", float), help="Seconds between two frames of a video."),
+    typer.Option(
+        parser=number_parser("--every", float), help="Take a frame of a video every n seconds."
+    ),
 ]
 Null = Annotated[
-    bool, typer.Option("--null", "-0", help="The list's file names end with a zero byte.")
+    bool, typer.Option("--null", "-0", help="Expect a zero byte after each file name of the list.")
 ]
-Ask = Annotated[bool, typer.Option(help="At the end of the source, ask about what waits.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what was done as one JSON object.")]
+Ask = Annotated[
+    bool, typer.Option(help="At the end of the source, ask about images without a class.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")]
 
 
 def run(
@@ -73,24 +82,19 @@ def run(
     ask: Ask = True,
     as_json: AsJson = False,
 ) -> None:
-    """Classify images; go on where the last run stopped.
+    """Classify images and continue where the last run stopped.
 
-    Images that have come before are passed over, so that a run can be stopped
-    at any time, with Ctrl-C or by a crash, and started again. Files that cannot
-    be read are counted and passed over. Meanwhile `csim label`, `csim undo`,
-    `csim classes` and `csim status` can be used.
+    csim skips images that it has seen before. You can therefore stop a run at
+    any time and repeat the command; a crash does no harm either. csim counts
+    and skips files that it cannot read. While it runs you can use `csim label`,
+    `csim undo`, `csim classes` and `csim status`.
 
     Example: csim run birds incoming/ --watch --out predictions.jsonl
     """
-    warnings.filterwarnings(
-        "ignore", category=UserWarning, module="PIL"
-    )  # what matters is counted as trouble
-    from csim.folder.run import run  # noqa: PLC0415
-    from csim.folder.stream import Stream  # noqa: PLC0415
-    from csim.sources.choose import open_source  # noqa: PLC0415
-
+    # csim counts unreadable files itself.
+    warnings.filterwarnings("ignore", category=UserWarning, module="PIL")
     if source is None and watch:
-        raise InputError("--watch needs a directory; give it after the folder")
+        raise InputError("--watch needs a directory; write it after the stream folder")
     origin = (
         ()
         if source is None
@@ -98,24 +102,24 @@ def run(
     )
     with (
         Stream(folder, is_live=live) as stream,
-        _stopping() as is_stopped,
-        _writing(stream, out) as write,
+        _stop_on_signals() as is_stopped,
+        _write_predictions(stream, out) as write,
     ):
         for problem in stream.problems:
-            typer.echo(f"csim: {problem}; an older snapshot was used", err=True)
-        with _showing(stream) as show:
+            typer.echo(f"csim: {problem}; csim used an older snapshot", err=True)
+        with _show_progress(stream) as show:
 
-            def follow(counts: Counts) -> None:
+            def on_batch(counts: Counts) -> None:
                 write()
                 show(counts)
 
-            counts, is_end = run(
-                stream, origin, limit=limit, is_stopped=is_stopped, on_batch=follow
+            counts, is_end = classify(
+                stream, origin, limit=limit, is_stopped=is_stopped, on_batch=on_batch
             )
             if is_end and not is_stopped():
                 stream.finish(ask=ask)
                 write()
-    _conclude(folder, counts, is_stopped(), as_json, to_error=_is_piped(out))
+    _print_outcome(folder, counts, is_stopped(), as_json, to_error=_is_piped(out))
     if is_stopped():
         raise typer.Exit(INTERRUPTED)
 
@@ -124,11 +128,9 @@ def _is_piped(out: Path | None) -> bool:
     return out is not None and str(out) == "-"
 
 
-def _conclude(
+def _print_outcome(
     folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, to_error: bool
 ) -> None:
-    from csim.folder.reader import Reader  # noqa: PLC0415
-
     with Reader(folder) as reader:
         opened, position = reader.count("open"), reader.value("SELECT max(position) FROM steps")
         unreadable = dict(reader.rows("SELECT kind, count(*) FROM troubles GROUP BY kind"))
@@ -144,47 +146,49 @@ def _conclude(
         )
         return
     typer.echo(
-        f"{counts.taken:,} images taken, {position:,} in all; {opened} questions open", err=to_error
+        f"{counts.taken:,} images taken, {position:,} in all; {opened} questions open",
+        err=to_error,
     )
     if counts.known:
-        typer.echo(f"{counts.known:,} had come before and were passed over", err=to_error)
+        typer.echo(f"{counts.known:,} skipped because csim had seen them before", err=to_error)
     if counts.troubles:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(unreadable.items()))
         reason = f"; the last: {counts.last.id}: {counts.last.reason}" if counts.last else ""
         files = "file" if counts.troubles == 1 else "files"
         typer.echo(
-            f"{counts.troubles:,} {files} could not be taken (in all {kinds}){reason}", err=True
+            f"{counts.troubles:,} {files} could not be read (in total {kinds}){reason}", err=True
         )
     if is_stopped:
-        typer.echo(f"stopped; the same command goes on from here: csim run {folder} …", err=True)
+        typer.echo(f"stopped; repeat the command to continue: csim run {folder} …", err=True)
     elif opened:
-        typer.echo(f"Go on: csim label {folder}", err=to_error)
+        typer.echo(f"Next: csim label {folder}", err=to_error)
 
 
 @contextmanager
-def _stopping() -> Iterator[Callable[[], bool]]:
-    """Let the first Ctrl-C, or a request to end, stop the run after its batch; the second stops it at once."""
-    heard: list[int] = []
+def _stop_on_signals() -> Iterator[Callable[[], bool]]:
+    """Give a function that tells whether to stop.
 
-    def hear(signum: int, _: object) -> None:
-        heard.append(signum)
+    The first SIGINT or SIGTERM stops the run after its batch, the second immediately.
+    """
+    received: list[int] = []
+
+    def handle(signum: int, _: object) -> None:
+        received.append(signum)
         signal.signal(
             signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL
         )
 
-    before = {signum: signal.signal(signum, hear) for signum in (signal.SIGINT, signal.SIGTERM)}
+    before = {signum: signal.signal(signum, handle) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(heard)
+        yield lambda: bool(received)
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)
 
 
 @contextmanager
-def _writing(stream: Stream, out: Path | None) -> Iterator[Callable[[], object]]:
-    """Give what brings the predictions up to where the folder is."""
-    from csim.folder.output import Output  # noqa: PLC0415
-
+def _write_predictions(stream: Stream, out: Path | None) -> Iterator[Callable[[], object]]:
+    """Give a function that writes the predictions which are not in the file yet."""
     if out is None:
         yield lambda: None
         return
@@ -196,9 +200,10 @@ def _writing(stream: Stream, out: Path | None) -> Iterator[Callable[[], object]]
 
 
 @contextmanager
-def _showing(stream: Stream) -> Iterator[Callable[[Counts], None]]:
-    """Show how far a run is, on a terminal only."""
-    console, start = Console(stderr=True, highlight=False), time.monotonic()
+def _show_progress(stream: Stream) -> Iterator[Callable[[Counts], None]]:
+    """Give a function that shows how far the run is, on a terminal only."""
+    console = Console(stderr=True, highlight=False)
+    start = time.monotonic()
     if not console.is_terminal:
         yield lambda counts: None
         return

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from csim.cli.outcomes import tell
+from csim.cli.send_message import send_and_print
 from csim.errors import QuestionError
+from csim.folder.reader import Reader
 from csim.records import Undo
 
 
@@ -17,27 +18,26 @@ def undo(
     question: Annotated[
         int | None,
         typer.Argument(
-            help="The question whose answer to take back. [default: the one answered last]"
+            show_default="the last one answered",
+            help="Number of the question whose answer you take back.",
         ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the outcome as one JSON object.")
     ] = False,
 ) -> None:
-    """Take back an answer; the question can then be answered again.
+    """Take back an answer so that you can give another one.
 
-    A class that nothing else stands behind is gone at once, and its images are
-    revised.
+    If no other answer named the class, csim removes the class immediately and
+    revises its images.
 
     Example: csim undo birds 17
     """
     which = _last(folder) if question is None else question
-    tell(folder, Undo(which), f"the answer to question {which} is taken back", as_json)
+    send_and_print(folder, Undo(which), f"the answer to question {which} is taken back", as_json)
 
 
 def _last(folder: Path) -> int:
-    from csim.folder.reader import Reader  # noqa: PLC0415  # slow to load: `csim --help` need not wait
-
     query = (
         "SELECT q.id FROM questions q JOIN events e ON e.kind IN ('Labelled', 'Corrected')"
         " AND json_extract(e.body, '$.question_id') = q.id WHERE q.status = 'answered' ORDER BY e.number DESC LIMIT 1"
@@ -45,5 +45,5 @@ def _last(folder: Path) -> int:
     with Reader(folder) as reader:
         rows = reader.rows(query)
     if not rows:
-        raise QuestionError("no question has been answered yet, so there is nothing to take back")
+        raise QuestionError("no question has an answer yet; answer one with `csim label`")
     return int(rows[0][0])

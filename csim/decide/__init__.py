@@ -1,1 +1,1 @@
-"""Stage 3: a vector is given a class, or rejected."""
+"""Stage 3: a vector gets a class, or is rejected."""

@@ -1,7 +1,7 @@
-"""The head: scores against thresholds, and out of them a decision.
+"""The head compares scores with thresholds and decides.
 
-An image is rejected only if it falls below the threshold of *every* class; otherwise it is given the class
-of highest probability (the paper's prediction rule).
+It rejects an image only if its score is below the threshold of *every* class. Otherwise the image
+gets the class of highest probability (the paper's prediction rule).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from csim.records import ClassId, Decision, Floats, Guesses, Ints, Model, State
 
 
 class Head:
-    """The one-vs-rest layer of the model in use, with a threshold per class."""
+    """Apply the one-vs-rest layer of the model in use, with a threshold per class."""
 
     def __init__(self, threshold: Threshold) -> None:
         self._threshold = threshold
@@ -26,9 +26,9 @@ class Head:
         self.class_ids: tuple[ClassId, ...] = ()
 
     def install(self, model: Model, current: Callable[[ClassId], ClassId | None]) -> None:
-        """Use a model; `current` tells which class a column's id stands for today, None for none.
+        """Use a model; `current` returns the class that an id refers to now, or None.
 
-        To be called again after a merge or a removal of classes; `calibrate` must come next.
+        Call it again after classes were merged or removed. Call `calibrate` next.
         """
         self._model = model
         self._columns = [current(class_id) for class_id in model.class_ids]
@@ -40,12 +40,15 @@ class Head:
         return fold(one_vs_rest(vectors, model.weights, model.bias), self._columns, self.class_ids)
 
     def calibrate(self, vectors: Floats, labels: Ints | None) -> None:
-        """Fit the thresholds on vectors (m, d) of images with a class id each, (m,), or each under its best class."""
+        """Fit the thresholds on vectors (m, d) and their class ids, (m,).
+
+        Without class ids each vector counts for its best class.
+        """
         scores = self.scores(vectors)
         if labels is None and self.class_ids:
             labels = np.array(self.class_ids, np.int64)[scores.argmax(axis=1)]
         self._threshold.fit(
-            {c: scores[labels == c, place] for place, c in enumerate(self.class_ids)}
+            {c: scores[labels == c, column] for column, c in enumerate(self.class_ids)}
         )
 
     def decide(self, scores: Floats) -> list[Decision]:
@@ -55,25 +58,25 @@ class Head:
         best = scores.argmax(axis=1)
         accepted = np.any(self._threshold.passes(self.class_ids, scores), axis=1)
         return [
-            Decision(self.class_ids[place], score, is_accepted)
-            for place, score, is_accepted in zip(
+            Decision(self.class_ids[column], score, is_accepted)
+            for column, score, is_accepted in zip(
                 best.tolist(), scores.max(axis=1).tolist(), accepted.tolist(), strict=True
             )
         ]
 
     def guess(self, vector: Floats, most: int = 3) -> Guesses:
-        """Return the classes of highest score for a vector, (d,); raising `most` lists more of them."""
+        """Return the classes of highest score for a vector, (d,); a higher `most` lists more."""
         (row,) = self.scores(vector[None])
         return tuple(
-            (self.class_ids[place], float(row[place])) for place in np.argsort(-row)[:most]
+            (self.class_ids[column], float(row[column])) for column in np.argsort(-row)[:most]
         )
 
     def state(self) -> State:
-        """Return the thresholds; the model is saved on its own."""
+        """Return the thresholds; the model is saved separately."""
         return self._threshold.state()
 
     def restore(self, state: State) -> None:
-        """Take back thresholds, after `install`."""
+        """Load what `state` returned, after `install`."""
         self._threshold.restore(state)
 
     def _fitted(self) -> Model:

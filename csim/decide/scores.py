@@ -1,4 +1,4 @@
-"""Scores: how much a vector looks like each class, as probabilities."""
+"""Scores: the probability of each class for a vector."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from csim.records import ClassId, Floats
 def one_vs_rest(vectors: Floats, weights: Floats, bias: Floats) -> Floats:
     """Return P(c|x) = σ(W_c·φ(x) + b_c) for vectors (n, d) and K classes, (n, K).
 
-    >>> one_vs_rest(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0], [8.0, 0.0]]), np.zeros(2)).round(3)
+    >>> weights = np.array([[0.0, 5.0], [8.0, 0.0]])
+    >>> one_vs_rest(np.array([[1.0, 0.0]]), weights, np.zeros(2)).round(3)
     array([[0.5, 1. ]])
     """
     scores: Floats = expit(vectors @ weights.T + bias)
@@ -21,9 +22,10 @@ def one_vs_rest(vectors: Floats, weights: Floats, bias: Floats) -> Floats:
 
 
 def fold(scores: Floats, columns: Sequence[ClassId | None], class_ids: Sequence[ClassId]) -> Floats:
-    """Return one column per class of `class_ids`, the best of those that belong to it.
+    """Return one column per class of `class_ids`: the highest score of the class's columns.
 
-    Several columns belong to one class after a merge, and a removed class's column to none (None).
+    After a merge several columns belong to one class. The column of a removed class belongs to none
+    (None).
 
     >>> fold(np.array([[0.1, 0.7, 0.4]]), [5, 5, None], [5])
     array([[0.7]])
@@ -31,6 +33,6 @@ def fold(scores: Floats, columns: Sequence[ClassId | None], class_ids: Sequence[
     if tuple(columns) == tuple(class_ids):
         return scores
     folded = np.zeros((len(scores), len(class_ids)), scores.dtype)
-    for place, class_id in enumerate(class_ids):
-        folded[:, place] = scores[:, [c == class_id for c in columns]].max(axis=1)
+    for index, class_id in enumerate(class_ids):
+        folded[:, index] = scores[:, [c == class_id for c in columns]].max(axis=1)
     return folded

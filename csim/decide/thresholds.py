@@ -1,11 +1,11 @@
-"""Acceptance thresholds: how low a score may fall before an image counts as unknown.
+"""Acceptance thresholds: the lowest score at which an image counts as known.
 
-A threshold is fitted on scores of labelled images, class by class, and then says, for each class,
-whether a score is high enough. The head accepts an image if *any* class passes.
+A rule is fitted on scores of labelled images, class by class. It then tells for each class whether
+a score is high enough. The head accepts an image if *any* class passes.
 
-`QuantileThreshold`, the default, keeps a promise and wants held-out scores. `MeanBoundThreshold` is the rule of the
-CSIM paper, fitted on the stored images: it bounds the mean score, so it rejects far more than it seems to.
-`NoThreshold` rejects nothing.
+`QuantileThreshold`, the default, guarantees a share of accepted images and needs held-out scores.
+`MeanBoundThreshold` is the rule of the CSIM paper, fitted on the stored images. It bounds the mean
+score, so it rejects more known images than you may expect. `NoThreshold` rejects nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ROUNDING = 1e-9  # 0.1 * 10 is just below 1
 
 
 class Threshold(Protocol):
-    """A rule that says which scores are high enough: it sets the lowest for each class."""
+    """Set the lowest score that each class accepts."""
 
     _lowest: dict[ClassId, float]
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
-        """Set each class's threshold from its own images' scores for it; any earlier fit is forgotten."""
+        """Set the threshold of each class from its images' scores; an earlier fit is discarded."""
         ...
 
     def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
@@ -46,26 +46,29 @@ class Threshold(Protocol):
         }
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         self._lowest = dict(zip(state["class_ids"], state["lowest"].tolist(), strict=True))
 
 
 class QuantileThreshold(Threshold):
     """Accept at least a chosen share of known images.
 
-    The threshold of a class is the k-th smallest of the n held-out scores of images that were given the class, with
-    k = floor((1 - keep) * (n + 1)). A known image that is given the class is then accepted with probability `keep`
-    or more, whatever the distribution, as long as it is drawn like the held-out ones (split-conformal prediction).
-    Only the class of highest score can accept an image: another whose images score low would let everything pass.
+    The threshold of a class is the k-th smallest of n held-out scores, with
+    k = floor((1 - keep) * (n + 1)). The scores are those of images that were given the class. A
+    known image that is given the class is then accepted with probability `keep` or more, whatever
+    the distribution, if it is drawn like the held-out ones (split-conformal prediction). Only the
+    class of highest score can accept an image. Otherwise a class whose images score low would
+    accept everything.
 
-    With so few scores that k = 0, keeping the promise would mean to accept everything. Such a young class borrows the
-    threshold of all classes' scores taken together, every class weighing the same however few it has.
+    If k = 0, a class has so few scores that the guarantee would mean to accept everything. Such a
+    class uses a threshold from the scores of all classes together, in which every class has the
+    same weight.
 
     Parameters
     ----------
     keep
-        Share of known images to accept, between 0 and 1. Raising it lets fewer known images wait, and more unknown
-        ones be taken for known at first.
+        Share of known images to accept, between 0 and 1. Higher rejects fewer known images, but
+        accepts more unknown ones as known at first.
 
     Examples
     --------
@@ -86,27 +89,31 @@ class QuantileThreshold(Threshold):
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
         """Set each class's threshold from scores of images it was not trained on."""
-        pooled = self._pooled([np.asarray(own) for own in scores.values() if len(own)])
-        self._lowest = {c: self._kth_smallest(own, young=pooled) for c, own in scores.items()}
+        pooled = self._pooled([np.asarray(part) for part in scores.values() if len(part)])
+        self._lowest = {c: self._kth_smallest(part, pooled) for c, part in scores.items()}
 
     def passes(self, class_ids: Sequence[ClassId], scores: Floats) -> Bools:
-        """Tell which scores, (n, K) with a column per class, are the highest of their row and high enough."""
+        """Tell which scores, (n, K), are the highest of their row and high enough."""
         if not scores.shape[1]:
             return np.zeros(scores.shape, bool)
         is_best: Bools = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
         is_best &= super().passes(class_ids, scores)
         return is_best
 
-    def _kth_smallest(self, scores: Sequence[float] | Floats, young: float) -> float:
+    def _kth_smallest(self, scores: Sequence[float] | Floats, pooled: float) -> float:
         k = math.floor((1 - self.keep) * (len(scores) + 1) + _ROUNDING)
-        return float(np.sort(np.asarray(scores))[k - 1]) if k else young
+        return float(np.sort(np.asarray(scores))[k - 1]) if k else pooled
 
     def _pooled(self, scores: Sequence[Floats]) -> float:
-        """Return the k-th smallest of all N scores, k by weight: a class's n share alike, all together N / (N + 1)."""
+        """Return the threshold from the scores of all classes together.
+
+        It is the k-th smallest of all N scores, k by weight. Each class has the same total weight,
+        shared equally by its scores. All weights add up to N / (N + 1).
+        """
         if not scores:
             return -math.inf
         together = np.concatenate(scores)
-        weights = np.concatenate([np.full(len(own), 1 / len(own)) for own in scores])
+        weights = np.concatenate([np.full(len(part), 1 / len(part)) for part in scores])
         weights *= len(together) / (len(together) + 1) / len(scores)
         order = np.argsort(together, kind="stable")
         k = int(np.searchsorted(np.cumsum(weights[order]), 1 - self.keep + _ROUNDING, side="right"))
@@ -114,7 +121,7 @@ class QuantileThreshold(Threshold):
 
 
 class NoThreshold(Threshold):
-    """Accept everything: for those who choose their questions by other means.
+    """Accept everything, for choices of questions that do not need rejected images.
 
     >>> rule = NoThreshold()
     >>> rule.fit({3: []})
@@ -126,22 +133,22 @@ class NoThreshold(Threshold):
         self._lowest: dict[ClassId, float] = {}
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
-        """Take note of the classes."""
+        """Set the threshold of each class to minus infinity."""
         self._lowest = dict.fromkeys(scores, -math.inf)
 
 
 class MeanBoundThreshold(Threshold):
-    """The paper's rule: the lower confidence bound of a class's mean score, by Student's t.
+    """Use the paper's rule: the lower confidence bound of a class's mean score, by Student's t.
 
-    T(c) = mean - t(α, n-1) · s/√n over the stored images of c. With n = 200 this lies about 0.12 standard
-    deviations under the mean, so a large share of known images is rejected by design. A class with fewer
-    than two images has the threshold 0.5.
+    T(c) = mean - t(α, n-1) · s/√n over the stored images of c. With n = 200 this is about 0.12
+    standard deviations below the mean, so the rule rejects a large share of known images by design.
+    A class with fewer than two images has the threshold 0.5.
 
     Parameters
     ----------
     alpha
-        Chance that the true mean lies below the bound, between 0 and 1. Raising it lifts the threshold, at 0.5 to the
-        mean and then past it, and rejects more.
+        Probability that the true mean lies below the bound, between 0 and 1. Higher raises the
+        threshold and rejects more images; at 0.5 the threshold is the mean score.
 
     Examples
     --------
@@ -162,11 +169,13 @@ class MeanBoundThreshold(Threshold):
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
         """Set each class's threshold from scores of its stored images."""
-        self._lowest = {c: self._mean_bound(np.asarray(own, float)) for c, own in scores.items()}
+        self._lowest = {c: self._mean_bound(np.asarray(part, float)) for c, part in scores.items()}
 
     def _mean_bound(self, scores: Floats) -> float:
         if len(scores) < 2:
             return 0.5
         t = student.ppf(1 - self.alpha, df=len(scores) - 1)
         bound = scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores))
-        return float(min(bound, scores.max()))  # the mean of equal scores may be rounded above them
+        return float(
+            min(bound, scores.max())
+        )  # rounding may put the mean of equal scores above them

@@ -1,1 +1,1 @@
-"""Stage 4: images that are new or in doubt become groups, each thought to be of one kind."""
+"""Stage 4: new and doubtful images become groups, each thought to be of one class."""

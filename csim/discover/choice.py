@@ -1,7 +1,7 @@
-"""What a choice of questions is: given a scene and a number of questions, which images to ask about.
+"""Choose questions: given a scene and a number of questions, which images to ask about.
 
-`CoverDoubt` is the default and `Purify` the paper's. `LeastSure` and `AtRandom` are what people do who have no groups:
-they ask about single images, and the answer speaks of that image alone.
+`CoverDoubt` is the default and `Purify` the paper's. `LeastSure` and `AtRandom` are the usual
+methods without groups: they ask about single images, and an answer labels that image alone.
 """
 
 from __future__ import annotations
@@ -17,45 +17,48 @@ from csim.records import Ints, Item, State
 
 
 class Pick(NamedTuple):
-    """A question to be: the places in the scene of the images it is about, and of the one that stands for them."""
+    """Hold a question to ask: indices into the scene of its members and its representative."""
 
     members: Ints
     representative: int
 
 
 class Found(NamedTuple):
-    """Questions to be, and for each question that is open already the places of the images that belong to it."""
+    """Hold the questions to ask, and for each open question the indices of images that join it."""
 
     picks: list[Pick]
     joined: list[Ints] = []  # noqa: RUF012
 
 
 class Choice(Protocol):
-    """A way to choose questions."""
+    """Choose questions."""
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
-        """Return at most `most` questions; `pending` are the representatives of open ones."""
+        """Return at most `most` questions; `pending` are the representatives of open questions.
+
+        A higher `most` asks more.
+        """
         ...
 
     def state(self) -> State:
-        """Return what must be remembered."""
+        """Return what a checkpoint must save."""
         return {}
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         return
 
 
 class LeastSure(Choice):
-    """The images whose best class stands out least, one by one."""
+    """Ask about single images, those first that the model doubts most."""
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
-        """Return the `most` images of greatest doubt, however little that is."""
+        """Return the `most` images of greatest doubt, however small it is."""
         return _singles(np.argsort(-doubt(scene.scores), kind="stable")[:most])
 
 
 class AtRandom(Choice):
-    """Any images, one by one, drawn with `rng`."""
+    """Ask about single images that `rng` draws."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
@@ -65,13 +68,13 @@ class AtRandom(Choice):
         return _singles(self._rng.permutation(len(scene))[:most])
 
     def state(self) -> State:
-        """Return where the generator stands."""
+        """Return the state of the random generator."""
         return {"rng": self._rng.bit_generator.state}
 
     def restore(self, state: State) -> None:
-        """Set the generator to where it stood."""
+        """Load what `state` returned."""
         self._rng.bit_generator.state = state["rng"]
 
 
-def _singles(places: Ints) -> Found:
-    return Found([Pick(np.array([place]), int(place)) for place in places])
+def _singles(indices: Ints) -> Found:
+    return Found([Pick(np.array([index]), int(index)) for index in indices])

@@ -1,11 +1,14 @@
-"""Coverage of doubt: each question is put where its answer settles the most.
+"""Coverage of doubt: ask where one answer resolves the most doubt.
 
-Every recent image has a weight: how much the classifier doubts it, or how likely it is of a class that nobody has
-labelled yet, whichever is more. An answer settles the image asked about, and speaks for those alone that are nearer to
-it than to any labelled one, and that the classifier takes for the same. So questions are chosen one by one: the image
-that settles the most weight, its own in full and a part of that of those it would speak for, which weigh nothing from
-then on. With few questions that is the middle of a new class, or of a whole region of doubt; the more is labelled, the
-fewer images are spoken for, and what is asked is what the classifier is least sure of.
+Every recent image has a weight: how much the classifier doubts it, or how likely it is of a class
+that nobody has labelled yet, whichever is more. An answer labels the image asked about. It also
+labels each image that is nearer to it than to any labelled image, if the classifier gives both the
+same class. These images are the members of the question.
+
+Questions are chosen greedily, one by one: the image whose answer covers the most weight. Its own
+weight counts in full, that of the other members in part. Covered images weigh nothing afterwards.
+With few labels this asks about the middle of a new class or of a region of doubt. With more labels
+the groups get smaller, and csim asks about the images that the classifier is least sure of.
 """
 
 from __future__ import annotations
@@ -16,16 +19,16 @@ import numpy as np
 
 from csim.discover.choice import Choice, Found, Pick
 from csim.discover.doubt import doubt
-from csim.discover.novelty import novelty, principal, squares
+from csim.discover.novelty import novelty, principal_components, squares
 from csim.discover.representative import Representative
 from csim.discover.scene import Scene
 from csim.records import Bools, Floats, Ints, Item
 
-_POOL = 2000  # the heaviest images, among which questions are chosen: all of a usual window, and a bound for memory
-_WORTH = 0.05  # the least weight that is worth a question
-_NOISE = 0.25  # the least novelty that counts: chance alone gives plainly known images up to 0.2
-_FELLOWS = 0.3  # of the weight of an image that is spoken for: an answer is not as sure of it as of the one asked about
-
+# Choose among the heaviest images only: all of a usual recent window, and a bound for memory.
+_MAX_WEIGHED = 2000
+_MIN_WEIGHT = 0.05  # do not ask about images that weigh less
+_MIN_NOVELTY = 0.25  # treat less as 0: clearly known images reach 0.2 by chance
+_MEMBER_WEIGHT = 0.3  # share of a member's weight that counts: its label is less certain
 
 Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
 
@@ -40,24 +43,24 @@ def doubtful(
 def new_or_doubtful(
     scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints
 ) -> Floats:
-    """Weigh images by doubt or by novelty, whichever is more: they fail on different images."""
+    """Weigh images by doubt or novelty, whichever is more: they fail on different images."""
     new = novelty(recent, labelled, guesses, columns)
-    return np.maximum(doubt(scores), np.where(new < _NOISE, 0, new))
+    return np.maximum(doubt(scores), np.where(new < _MIN_NOVELTY, 0, new))
 
 
 class CoverDoubt(Choice):
-    """Groups of doubtful and new images, those first that settle the most.
+    """Ask about groups of doubtful and new images, those first that cover the most weight.
 
     Parameters
     ----------
     representative
-        Who stands for a group; if not given, the one whose answer settles the most.
+        Chooses the image to show; if not given, the one whose answer covers the most weight.
     spread
-        Images that one answer may speak for, the one asked about included. Raising it labels more per answer, and more
-        of them wrongly.
+        The most images that one answer labels, the one asked about included. Higher labels more
+        images per answer, and more of them wrongly.
     weigh
-        From the scene's scores, features of recent and of labelled images, guesses and the labelled ones' columns to
-        what each recent image weighs.
+        Returns the weight of each recent image from the scene's scores, the features of recent and
+        of labelled images, the guesses and the columns of the labelled images.
     """
 
     def __init__(
@@ -68,91 +71,101 @@ class CoverDoubt(Choice):
         self._weigh = weigh
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
-        """Return at most `most` questions, and which images belong to open ones."""
+        """Return at most `most` questions, and which images join open ones."""
         labelled, columns = scene.reference
-        asked, asked_as = scene.features_of(pending), scene.guesses_of(pending)
+        asked = scene.features_of(pending)
+        asked_guesses = scene.guesses_of(pending)
         columns = np.concatenate([columns, np.full(len(asked), -1)])
-        recent, known = principal(scene.features, np.concatenate([labelled, asked]))
+        recent, known = principal_components(scene.features, np.concatenate([labelled, asked]))
         guesses = scene.guesses
         weights = self._weigh(scene.scores, recent, known, guesses, columns)
-        owner, nearest = _nearest(recent, known)
-        joined = _joined(owner - len(labelled), guesses, asked_as)
+        owner, distance = _nearest(recent, known)
+        joined = _joined(owner - len(labelled), guesses, asked_guesses)
         weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
-        worth = np.argsort(-weights, kind="stable")[:_POOL]
-        worth = worth[weights[worth] >= _WORTH]
-        reach = _reach(recent[worth], nearest[worth], guesses[worth], self._spread)
+        heavy = np.argsort(-weights, kind="stable")[:_MAX_WEIGHED]
+        heavy = heavy[weights[heavy] >= _MIN_WEIGHT]
+        reach = _reach(recent[heavy], distance[heavy], guesses[heavy], self._spread)
         picks = []
-        for best, group in cover(weights[worth], reach, most):
-            shown = (
-                group[self._representative.choose(recent[worth[group]])]
-                if self._representative
-                else best
-            )
-            picks.append(Pick(worth[group[reach[shown, group]]], int(worth[shown])))
+        for best, group in cover(weights[heavy], reach, most):
+            shown = best
+            if self._representative:
+                shown = group[self._representative.choose(recent[heavy[group]])]
+            picks.append(Pick(heavy[group[reach[shown, group]]], int(heavy[shown])))
         return Found(picks, joined)
 
 
 def cover(weights: Floats, reach: Bools, most: int) -> Iterator[tuple[int, Ints]]:
-    """Yield the places of whom to ask about and of those it speaks for, what settles the most first, none twice.
+    """Yield the index of an image to ask about and the indices of its group, heaviest first.
+
+    No image is in two groups.
 
     Parameters
     ----------
     weights
-        Of the images, (n,).
+        The weight of each image, (n,).
     reach
-        For whom each would speak, itself included, (n, n).
+        Which images an answer about each image labels, itself included, (n, n).
     most
-        Questions that may be asked. Raising it goes on to those that settle less.
+        The most questions to ask. Higher goes on to groups of less weight.
 
     Examples
     --------
-    One image speaks for three that weigh more together than the one that weighs most.
+    A group of four weighs more than the single image of greatest weight.
 
+    >>> weights = np.array([0.5, 0.5, 0.5, 0.5, 0.7])
     >>> reach = np.eye(5, dtype=bool)
     >>> reach[1, :4] = True
-    >>> [(best, group.tolist()) for best, group in cover(np.array([0.5, 0.5, 0.5, 0.5, 0.7]), reach, most=2)]
+    >>> [(best, group.tolist()) for best, group in cover(weights, reach, most=2)]
     [(1, [0, 1, 2, 3]), (4, [4])]
     """
     left = weights.copy()
-    gains = (1 - _FELLOWS) * weights + _FELLOWS * (reach @ weights)
+    gains = (1 - _MEMBER_WEIGHT) * weights + _MEMBER_WEIGHT * (reach @ weights)
     for _ in range(min(most, len(weights))):
         best = int(gains.argmax())
         if not left[best]:
             return
         group = np.flatnonzero(reach[best] & (left > 0))
         yield best, group
-        gains -= _FELLOWS * (reach[:, group] @ left[group])
+        gains -= _MEMBER_WEIGHT * (reach[:, group] @ left[group])
         gains[group] = -1
         left[group] = 0
 
 
-def _reach(places: Floats, nearest: Floats, guesses: Ints, spread: int) -> Bools:
-    """Tell for whom each image, (n, f), would speak, (n, n): at most `spread`, itself and the nearest to it."""
-    away = squares(places, places)
-    reach: Bools = (away < nearest**2) & (guesses[:, None] == guesses)
+def _reach(points: Floats, nearest: Floats, guesses: Ints, spread: int) -> Bools:
+    """Tell which images an answer about each of them would label, (n, n).
+
+    An answer labels at most `spread` images: the one asked about, and the nearest to it. `points`
+    are (n, f), `nearest` is the distance of each to the nearest labelled image, (n,).
+    """
+    distances = squares(points, points)
+    reach: Bools = (distances < nearest**2) & (guesses[:, None] == guesses)
     np.fill_diagonal(reach, True)
-    away[~reach] = np.inf
-    np.fill_diagonal(away, -1)  # before its own doubles
-    if spread < len(places):
-        few = np.zeros_like(reach)
-        np.put_along_axis(few, np.argpartition(away, spread - 1, axis=1)[:, :spread], True, axis=1)
-        reach &= few
+    distances[~reach] = np.inf
+    np.fill_diagonal(distances, -1)  # an image comes before its duplicates
+    if spread < len(points):
+        is_near = np.zeros_like(reach)
+        nearest_few = np.argpartition(distances, spread - 1, axis=1)[:, :spread]
+        np.put_along_axis(is_near, nearest_few, True, axis=1)
+        reach &= is_near
     return reach
 
 
 def _nearest(recent: Floats, known: Floats) -> tuple[Ints, Floats]:
-    """Return the place of each recent image's nearest labelled one, and how far it is."""
+    """Return the index of the labelled image nearest to each recent one, and its distance."""
     if not len(known):
         return np.full(len(recent), -1), np.full(len(recent), np.inf)
     distances = squares(recent, known)
     return distances.argmin(axis=1), np.sqrt(distances.min(axis=1))
 
 
-def _joined(owner: Ints, guesses: Ints, asked_as: Ints) -> list[Ints]:
-    """Return for each open question the places of the images that it owns and that are taken for the same."""
-    if not len(asked_as):
+def _joined(owner: Ints, guesses: Ints, asked_guesses: Ints) -> list[Ints]:
+    """Return for each open question the indices of the images that join it.
+
+    An image joins if the question's image is its nearest (`owner`) and has the same best class.
+    """
+    if not len(asked_guesses):
         return []
-    places = np.flatnonzero(owner >= 0)
-    places = places[guesses[places] == asked_as[owner[places]]]
-    places = places[np.argsort(owner[places], kind="stable")]
-    return np.split(places, np.searchsorted(owner[places], np.arange(1, len(asked_as))))
+    indices = np.flatnonzero(owner >= 0)
+    indices = indices[guesses[indices] == asked_guesses[owner[indices]]]
+    indices = indices[np.argsort(owner[indices], kind="stable")]
+    return np.split(indices, np.searchsorted(owner[indices], np.arange(1, len(asked_guesses))))

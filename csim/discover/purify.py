@@ -1,7 +1,8 @@
-"""Purification: candidates' vectors fall into groups, each thought to be of one class (Algorithm 2 of the paper).
+"""Purification: cluster candidates into groups of one class each (the paper's Algorithm 2).
 
-DBSCAN is the paper's choice: it needs no number of groups and no round shapes. A point that DBSCAN calls noise is a
-group of one. `halve` cuts one group in two, for a person who says that it is mixed.
+DBSCAN is the paper's choice: it needs no number of groups, and groups may have any shape. A point
+that DBSCAN calls noise is a group of one. `halve` cuts a group in two when a person says that it is
+mixed.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from csim.discover.representative import Representative
 from csim.discover.scene import Scene
 from csim.records import Floats, Ints, Item
 
-_NOISE = -1
+_NOISE_LABEL = -1  # of DBSCAN
 
 
 class Purify(Choice):
-    """Density-based groups of candidates, each a question.
+    """Ask about density-based groups of candidates.
 
     Parameters
     ----------
     eps
-        Two vectors nearer than this are neighbours, between 0 and 2. Raising it joins more into one group:
-        fewer questions, more mixed groups.
+        Distance below which two vectors are neighbours, between 0 and 2. Higher joins more vectors
+        into one group: fewer questions, but more mixed groups.
     min_points
-        A group grows through vectors with at least so many neighbours, itself included. Raising it leaves
-        more groups of one.
+        Neighbours, itself included, that a vector needs to extend a group. Higher leaves more
+        groups of one.
     representative
-        Who stands for a group.
+        Chooses the image to show for a group.
     """
 
     def __init__(self, *, eps: float, min_points: int, representative: Representative) -> None:
@@ -40,20 +41,17 @@ class Purify(Choice):
         self._representative = representative
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
-        """Return at most `most` groups, the largest if not all."""
-        parts = sorted(dbscan(scene.vectors, self.eps, self.min_points), key=len, reverse=True)[
-            :most
-        ]
-        return Found(
-            [
-                Pick(part, int(part[self._representative.choose(scene.vectors[part])]))
-                for part in parts
-            ]
-        )
+        """Return at most `most` groups, the largest first."""
+        groups = sorted(dbscan(scene.vectors, self.eps, self.min_points), key=len, reverse=True)
+        picks = []
+        for group in groups[:most]:
+            shown = group[self._representative.choose(scene.vectors[group])]
+            picks.append(Pick(group, int(shown)))
+        return Found(picks)
 
 
 def dbscan(vectors: Floats, eps: float, min_points: int) -> list[Ints]:
-    """Return the places of each group, those of several members first.
+    """Return the indices of each group, groups of several members first.
 
     >>> line = np.array([[0.0], [0.1], [0.2], [5.0]])
     >>> [group.tolist() for group in dbscan(line, eps=0.15, min_points=2)]
@@ -61,11 +59,13 @@ def dbscan(vectors: Floats, eps: float, min_points: int) -> list[Ints]:
     """
     labels = DBSCAN(eps=eps, min_samples=min_points).fit_predict(vectors)
     groups = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
-    return groups + [np.array([index]) for index in np.flatnonzero(labels == _NOISE)]
+    return groups + [np.array([index]) for index in np.flatnonzero(labels == _NOISE_LABEL)]
 
 
 def halve(vectors: Floats) -> list[Ints]:
-    """Return the indices of two parts, cut so that each is as compact as can be (Ward's criterion); one has one part.
+    """Return the indices of the two most compact parts, by Ward's criterion.
+
+    A single vector is one part.
 
     >>> [part.tolist() for part in halve(np.array([[0.0], [0.1], [0.9], [1.0]]))]
     [[0, 1], [2, 3]]

@@ -1,7 +1,7 @@
-"""Who stands for a group when a person is asked.
+"""Choose the image of a group that csim shows to a person.
 
-`Medoid`, the default, takes the member nearest to all others: a typical image is easy to name and most likely
-to have the class of the rest. `RandomMember` is the paper's.
+`Medoid`, the default, takes the member nearest to all others: a typical image is easy to name, and
+most likely has the class of the rest. `RandomMember` is the paper's choice.
 """
 
 from __future__ import annotations
@@ -14,57 +14,57 @@ from csim.records import Floats, State
 
 
 class Representative(Protocol):
-    """A way to choose one of several."""
+    """Choose the member that represents a group."""
 
     def choose(self, vectors: Floats) -> int:
-        """Return the index of the member that stands for vectors (n, d)."""
+        """Return the index of the member that represents vectors (n, d)."""
         ...
 
     def state(self) -> State:
-        """Return what must be remembered."""
+        """Return what a checkpoint must save."""
         ...
 
     def restore(self, state: State) -> None:
-        """Take back what `state` returned."""
+        """Load what `state` returned."""
         ...
 
 
 class Medoid:
-    """The member whose summed distance to all others is smallest.
+    """Choose the member with the smallest total distance to all others.
 
     >>> Medoid().choose(np.array([[0.0], [0.4], [1.0]]))
     1
     """
 
     def choose(self, vectors: Floats) -> int:
-        """Return the most central member."""
+        """Return the index of the most central member."""
         vectors = vectors.astype(np.float64)
         lengths = (vectors * vectors).sum(axis=1)
         squares = lengths[:, None] + lengths[None, :] - 2 * vectors @ vectors.T
         return int(np.sqrt(np.maximum(squares, 0)).sum(axis=1).argmin())
 
     def state(self) -> State:
-        """Return nothing: it has no memory."""
+        """Return nothing: there is no state."""
         return {}
 
     def restore(self, state: State) -> None:
-        """Take back nothing."""
+        """Load nothing."""
 
 
 class RandomMember:
-    """Any member, all equally likely."""
+    """Choose any member, all equally likely."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
 
     def choose(self, vectors: Floats) -> int:
-        """Return a member drawn at random."""
+        """Return the index of a random member."""
         return int(self._rng.integers(len(vectors)))
 
     def state(self) -> State:
-        """Return where the generator stands."""
+        """Return the state of the random generator."""
         return {"rng": self._rng.bit_generator.state}
 
     def restore(self, state: State) -> None:
-        """Set the generator to where it stood."""
+        """Load what `state` returned."""
         self._rng.bit_generator.state = state["rng"]

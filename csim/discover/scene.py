@@ -1,6 +1,6 @@
-"""The scene: images that may be asked about, as the model sees them, and the labelled ones they are compared with.
+"""The scene: the images that csim may ask about, their views, and labelled images to compare with.
 
-Each part is worked out when it is first wanted: the paper's purification needs vectors alone.
+Each part is computed when it is first read, because the paper's purification needs vectors alone.
 """
 
 from __future__ import annotations
@@ -13,48 +13,48 @@ import numpy as np
 
 from csim.records import ClassId, Floats, Ints, Item, Views
 
-_LABELLED = 3000  # images of the store to compare with: enough to tell dense from empty, few enough to be quick
+_MAX_LABELLED = 3000  # images of the store to compare with: enough to tell dense from empty
 
 
 class Viewer(Protocol):
-    """What embeds items."""
+    """Embed items."""
 
     def views(self, items: Sequence[Item]) -> Views:
-        """Return vectors and features of items, at least one."""
+        """Return the vectors and features of at least one item."""
         ...
 
 
 class Scores(Protocol):
-    """What gives classes, `class_ids`, by vectors."""
+    """Score vectors for the classes `class_ids`."""
 
     class_ids: tuple[ClassId, ...]
 
     def scores(self, vectors: Floats) -> Floats:
-        """Return the probability of each class for vectors (n, d), (n, K)."""
+        """Return the probability of each class, (n, K), for vectors (n, d)."""
         ...
 
 
 class Examples(Protocol):
-    """Labelled images."""
+    """Hold labelled images."""
 
     def newest(self, most: int) -> tuple[list[Item], Ints]:
-        """Return about `most` images, as many of each class, and their class ids."""
+        """Return about `most` images, equally many per class, and their class ids."""
         ...
 
 
 class Scene:
-    """What a choice of questions can look at.
+    """Hold what a choice of questions can use.
 
     Parameters
     ----------
     items
-        Images that may be asked about.
+        Images that csim may ask about.
     viewer
         Embeds them.
     head
-        Tells what the model takes them for.
+        Scores them.
     store
-        Has labelled images to compare with.
+        Holds labelled images to compare with.
     """
 
     def __init__(
@@ -70,48 +70,46 @@ class Scene:
 
     @cached_property
     def vectors(self) -> Floats:
-        """The items' vectors, (n, d)."""
+        """Return the items' vectors, (n, d)."""
         return self._views.vectors
 
     @cached_property
     def features(self) -> Floats:
-        """The items' features, (n, f)."""
+        """Return the items' features, (n, f)."""
         return self._views.features
 
     @cached_property
     def scores(self) -> Floats:
-        """The items' probabilities of each class, (n, K)."""
+        """Return the items' probabilities of each class, (n, K)."""
         return self._head.scores(self.vectors)
 
     @cached_property
     def guesses(self) -> Ints:
-        """The column of each item's best class, (n,); 0 where there is no class."""
+        """Return the column of each item's best class, (n,); 0 if there is no class."""
         return _best(self.scores)
 
     def guesses_of(self, items: Sequence[Item]) -> Ints:
         """Return the column of other items' best class, (m,)."""
-        return (
-            _best(self._head.scores(self._viewer.views(items).vectors))
-            if items
-            else np.zeros(0, np.int64)
-        )
+        if not items:
+            return np.zeros(0, np.int64)
+        return _best(self._head.scores(self._viewer.views(items).vectors))
 
     @cached_property
     def reference(self) -> tuple[Floats, Ints]:
-        """Features of labelled images, (m, f), and the column of each one's class, (m,), -1 if it has none."""
-        items, labels = self._store.newest(_LABELLED)
-        place = {class_id: column for column, class_id in enumerate(self._head.class_ids)}
-        return self.features_of(items), np.array(
-            [place.get(label, -1) for label in labels.tolist()], np.int64
-        )
+        """Return the features of labelled images, (m, f), and the column of each one's class, (m,).
+
+        The column is -1 for a class that the model does not know yet.
+        """
+        items, labels = self._store.newest(_MAX_LABELLED)
+        column_of = {class_id: column for column, class_id in enumerate(self._head.class_ids)}
+        columns = np.array([column_of.get(label, -1) for label in labels.tolist()], np.int64)
+        return self.features_of(items), columns
 
     def features_of(self, items: Sequence[Item]) -> Floats:
         """Return other items' features, (m, f)."""
-        return (
-            self._viewer.views(items).features
-            if items
-            else np.zeros((0, self.features.shape[1]), np.float32)
-        )
+        if not items:
+            return np.zeros((0, self.features.shape[1]), np.float32)
+        return self._viewer.views(items).features
 
     @cached_property
     def _views(self) -> Views:

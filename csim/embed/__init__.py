@@ -1,1 +1,1 @@
-"""Stage 2: an image becomes a vector of unit length, near the vectors of its own kind."""
+"""Stage 2: an image becomes a vector of unit length, near the vectors of its class."""

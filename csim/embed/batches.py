@@ -1,8 +1,8 @@
-"""How a training set is cut into mini-batches.
+"""Cut a training set into mini-batches.
 
-`Balanced`, the default, draws the classes of a batch equally often. 64 random images of 47 classes hold almost
-no two of one class, so that almost no triplet could be formed; and a young class would be drowned by old ones.
-`Plain` goes through the shuffled set once per epoch, as the paper does.
+`Balanced`, the default, draws all classes equally often. Among 64 random images of 47 classes
+almost no two have the same class, so almost no triplet could be formed. A new class would also be
+outnumbered by old ones. `Plain` reads the shuffled set once per epoch, as the paper does.
 """
 
 from __future__ import annotations
@@ -14,27 +14,29 @@ import numpy as np
 
 from csim.records import Ints
 
-_FEWEST = 4  # images of a class in a balanced batch: one of them anchors three positive pairs
+_MIN_IMAGES_PER_CLASS = 4  # in a balanced batch: one anchor has three positives
 
 
 class Batches(Protocol):
-    """A way to cut a training set into batches of `size` images."""
+    """Cut a training set into batches of `size` images."""
 
     size: int
 
     def epoch(self, columns: Ints, rng: np.random.Generator) -> Iterator[Ints]:
-        """Yield the indices of one mini-batch after another, about n / size of them."""
+        """Yield the indices of each mini-batch, about n / size batches."""
         ...
 
 
 class Plain:
-    """Shuffle, then cut; every image exactly once per epoch."""
+    """Shuffle, then cut; each image comes once per epoch."""
 
     def __init__(self, size: int) -> None:
         self.size = size
 
     def epoch(self, columns: Ints, rng: np.random.Generator) -> Iterator[Ints]:
-        """Yield shuffled indices, the last batch possibly shorter; a single image that is left joins the batch before.
+        """Yield shuffled indices. The last batch may be shorter.
+
+        A last batch of one image is joined to the batch before it.
 
         >>> [len(batch) for batch in Plain(4).epoch(np.zeros(10, int), np.random.default_rng(0))]
         [4, 4, 2]
@@ -43,42 +45,45 @@ class Plain:
         """
         order = rng.permutation(len(columns))
         count = max(min(1, len(order)), -(-(len(order) - 1) // self.size))
-        for place in range(count):
-            yield order[place * self.size :][: self.size if place < count - 1 else None]
+        for index in range(count):
+            yield order[index * self.size :][: self.size if index < count - 1 else None]
 
 
 class Balanced:
-    """Draw classes equally often; a small class's images come round more often than a large one's."""
+    """Draw classes equally often; images of a small class come more often than others."""
 
     def __init__(self, size: int) -> None:
         self.size = size
 
     def epoch(self, columns: Ints, rng: np.random.Generator) -> Iterator[Ints]:
-        """Yield as many batches as `Plain` would, each of at least four images per class it holds.
+        """Yield as many batches as `Plain`, with at least four images of each class in a batch.
 
         >>> columns = np.array([0] * 90 + [1] * 10)
-        >>> [np.bincount(columns[batch]).tolist() for batch in Balanced(50).epoch(columns, np.random.default_rng(0))]
+        >>> batches = Balanced(50).epoch(columns, np.random.default_rng(0))
+        >>> [np.bincount(columns[batch]).tolist() for batch in batches]
         [[25, 25], [25, 25]]
         """
-        decks = [_Deck(np.flatnonzero(columns == c), rng) for c in np.unique(columns)]
-        seats = max(1, min(len(decks), self.size // _FEWEST))
-        who = _Deck(np.arange(len(decks)), rng)
+        images = [_Sampler(np.flatnonzero(columns == c), rng) for c in np.unique(columns)]
+        class_count = max(1, min(len(images), self.size // _MIN_IMAGES_PER_CLASS))
+        classes = _Sampler(np.arange(len(images)), rng)
+        share, rest = divmod(self.size, class_count)
+        shares = [share + (index < rest) for index in range(class_count)]
         for _ in range(-(-len(columns) // self.size)):
-            chosen = who.deal(seats)
-            shares = [self.size // seats + (seat < self.size % seats) for seat in range(seats)]
-            yield np.concatenate([decks[c].deal(n) for c, n in zip(chosen, shares, strict=True)])
+            drawn = classes.draw(class_count)
+            yield np.concatenate([images[c].draw(n) for c, n in zip(drawn, shares, strict=True)])
 
 
-class _Deck:
-    """Cards dealt in random order, shuffled anew when they run out."""
+class _Sampler:
+    """Draw values in random order, without repeats until all have been drawn."""
 
-    def __init__(self, cards: Ints, rng: np.random.Generator) -> None:
-        self._cards = cards
+    def __init__(self, values: Ints, rng: np.random.Generator) -> None:
+        self._values = values
         self._rng = rng
-        self._left = rng.permutation(cards)
+        self._left = rng.permutation(values)
 
-    def deal(self, count: int) -> Ints:
+    def draw(self, count: int) -> Ints:
         while len(self._left) < count:
-            self._left = np.concatenate([self._left, self._rng.permutation(self._cards)])
-        dealt, self._left = self._left[:count], self._left[count:]
-        return dealt
+            self._left = np.concatenate([self._left, self._rng.permutation(self._values)])
+        drawn = self._left[:count]
+        self._left = self._left[count:]
+        return drawn

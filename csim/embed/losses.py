@@ -1,9 +1,10 @@
 """The joint loss: one-vs-rest cross-entropy plus β times the log-ratio triplet loss.
 
 The triplet loss (the paper's third equation) is the mean, over the M triplets that count, of
-[log(‖a−p‖+1) + γ − log(‖a−n‖+1)]₊. Written out it costs n³ terms. Every triplet that counts has a positive
-bracket, so the sum is linear in the pairs' log distances: each times the number of triplets it stands in,
-which `mining` counts in n² log n. Value and gradient equal the written-out form.
+[log(‖a−p‖+1) + γ − log(‖a−n‖+1)]₊. Written out it has n³ terms. Every triplet that counts has a
+positive bracket, so the sum is linear in the log distances of the pairs: each times the number of
+triplets that hold the pair, which `mining` counts in n² log n time. Value and gradient equal those
+of the full sum.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ Weighting = Callable[[PairCounts], Tensor]
 
 
 class JointLoss:
-    """Cross-entropy + β · triplet loss of one batch.
+    """Compute cross-entropy + β · triplet loss of one batch.
 
     Parameters
     ----------
     beta
-        Weight of the triplet loss. Raising it tightens classes and costs closed-set accuracy; 0 leaves it out.
+        β, the weight of the triplet loss. Higher makes classes tighter but costs closed-set
+        accuracy; 0 leaves it out.
     margin
-        γ. Raising it pushes classes farther apart; beyond log(1 + √2) it is never met by all.
+        γ. Higher pushes classes farther apart; above log(1 + √2) not all triplets can meet it.
     mining
-        Which triplets count.
+        Chooses the triplets that count.
     weighting
-        How much each image weighs in the cross-entropy: `by_triplets` or `evenly`.
+        Weighs each image in the cross-entropy: `by_triplets` or `evenly`.
     """
 
     def __init__(self, *, beta: float, margin: float, mining: Mining, weighting: Weighting) -> None:
@@ -41,7 +43,7 @@ class JointLoss:
         self.weighting = weighting
 
     def __call__(self, vectors: Tensor, logits: Tensor, columns: Tensor) -> Tensor:
-        """Return the loss of vectors (n, d) and logits (n, K), the true column of each being given, (n,)."""
+        """Return the loss of vectors (n, d) and logits (n, K) with true columns (n,)."""
         if not self.beta and self.weighting is evenly:
             return one_vs_rest_loss(logits, columns)
         log_distances = log_distance_matrix(vectors)
@@ -52,15 +54,16 @@ class JointLoss:
 
 
 def log_distance_matrix(vectors: Tensor) -> Tensor:
-    """Return log(‖a−b‖ + 1) between all vectors, (n, n), with gradient 0 between equal ones.
+    """Return log(‖a−b‖ + 1) of all pairs of vectors, (n, n), with gradient 0 for equal vectors.
 
-    The product form is exact to about 1e-8 in double precision, in single only to 5e-4 near 0.
+    Computed from inner products in double precision, it is exact to about 1e-8. In single precision
+    it would be exact only to 5e-4 near 0.
     """
     double = vectors.double()
     lengths = (double * double).sum(1)
     squares = lengths[:, None] + lengths[None, :] - 2 * double @ double.T
     is_apart = squares > 1e-12
-    # The root of 0 has no gradient, and a NaN would pass through an outer `where`: hence the inner one.
+    # The inner `where` keeps the square root away from 0, whose gradient is NaN.
     distances = torch.where(is_apart, torch.where(is_apart, squares, 1.0).sqrt(), 0.0)
     return distances.log1p().to(vectors.dtype)
 
@@ -72,7 +75,7 @@ def triplet_loss(log_distances: Tensor, pairs: PairCounts, margin: float) -> Ten
 
 
 def one_vs_rest_loss(logits: Tensor, columns: Tensor, weights: Tensor | None = None) -> Tensor:
-    """Return the binary cross-entropy, averaged over classes and, by `weights` (n,), over images."""
+    """Return the mean binary cross-entropy over classes and images; `weights` are (n,)."""
     targets = functional.one_hot(columns, logits.shape[1]).to(logits.dtype)
     if weights is None:
         return functional.binary_cross_entropy_with_logits(logits, targets)
@@ -81,9 +84,9 @@ def one_vs_rest_loss(logits: Tensor, columns: Tensor, weights: Tensor | None = N
 
 
 def by_triplets(pairs: PairCounts) -> Tensor:
-    """Weigh an image by how often it stands in a triplet (the paper's overall objective).
+    """Weigh an image by the number of triplets that hold it (the paper's overall objective).
 
-    Where there is no triplet, all weigh the same.
+    Without any triplet all images weigh the same.
     """
     counts = pairs.per_image()
     total = counts.sum()

@@ -1,16 +1,16 @@
-"""Which triplets of a batch count in the loss.
+"""Choose the triplets of a batch that count in the loss.
 
-A triplet is an anchor, a positive of its class and a negative of another. The paper wants the hard ones,
-"hard" meaning a positive loss. Its text then takes the *nearest* positive and the *farthest* negative, which
-are the easiest. The three readings are three objects:
+A triplet is an anchor, a positive of its class and a negative of another class. The paper uses the
+hard ones, where "hard" means a positive loss. But its text takes the *nearest* positive and the
+*farthest* negative, which are the easiest. So there are three readings:
 
-`AllPositive`, the default, keeps every triplet of positive loss: it fits the paper's definition of hard and
-its cubic cost. `BatchHard` keeps, for each anchor, the farthest positive and the nearest negative.
-`Literal` does what the text says. docs/training.md compares them.
+`AllPositive`, the default, keeps every triplet of positive loss. It fits the paper's definition of
+hard and its cubic cost. `BatchHard` keeps the farthest positive and the nearest negative of each
+anchor. `Literal` does what the text says. docs/training.md compares them.
 
-A reading does not list triplets, which would take n³ memory. It says how often each *pair* stands in one:
-`pull[a, p]` as anchor and positive, `push[a, n]` as anchor and negative. The loss is linear in the pairs'
-log distances, so the counts are all it needs.
+Listing triplets would take n³ memory. Instead each reading counts the triplets that hold each
+*pair*: `pull[a, p]` as anchor and positive, `push[a, n]` as anchor and negative. The loss is linear
+in the pairs' log distances, so it needs only these counts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-_NEVER = float("inf")
+_INFINITY = float("inf")
 
 
 @dataclass(frozen=True)
 class PairCounts:
-    """In how many triplets each pair stands: (n, n) as anchor × positive and as anchor × negative."""
+    """Hold the number of triplets of each pair: (n, n) anchor × positive and anchor × negative."""
 
     pull: Tensor
     push: Tensor
@@ -36,30 +36,30 @@ class PairCounts:
         return self.pull.sum()
 
     def per_image(self) -> Tensor:
-        """Return how often each image stands in a triplet, in whatever role, (n,); the sum is 3M."""
+        """Return the number of triplets that hold each image, in any role, (n,); the sum is 3M."""
         return self.pull.sum(1) + self.pull.sum(0) + self.push.sum(0)
 
 
 class Mining(Protocol):
-    """A reading of "hard triplets"."""
+    """Choose hard triplets."""
 
     def count(self, log_distances: Tensor, labels: Tensor, margin: float) -> PairCounts:
-        """Count the pairs of the chosen triplets, given log(distance + 1), (n, n), and labels, (n,)."""
+        """Count the pairs of the chosen triplets; log(distance + 1) is (n, n), labels (n,)."""
         ...
 
 
 class AllPositive:
-    """Every triplet of positive loss, counted in n² log n time and n² memory.
+    """Choose every triplet of positive loss, in n² log n time and n² memory.
 
-    With A_p = log(‖a−p‖+1) + γ and B_n = log(‖a−n‖+1) a triplet counts if A_p > B_n. For each anchor, sorting
-    one side and searching it for the other counts them all without forming one.
+    With A_p = log(‖a−p‖+1) + γ and B_n = log(‖a−n‖+1) a triplet counts if A_p > B_n. For each
+    anchor, sorting one side and searching it for the other counts all triplets without listing one.
     """
 
     def count(self, log_distances: Tensor, labels: Tensor, margin: float) -> PairCounts:
         """Count the pairs of every triplet of positive loss."""
         is_positive, is_negative = _roles(labels)
-        far_positives = torch.where(is_positive, log_distances + margin, -_NEVER)  # A, (n, n)
-        near_negatives = torch.where(is_negative, log_distances, _NEVER)  # B, (n, n)
+        far_positives = torch.where(is_positive, log_distances + margin, -_INFINITY)  # A, (n, n)
+        near_negatives = torch.where(is_negative, log_distances, _INFINITY)  # B, (n, n)
         beaten = torch.searchsorted(near_negatives.sort(1).values, far_positives)
         not_above = torch.searchsorted(far_positives.sort(1).values, near_negatives, right=True)
         dtype = log_distances.dtype
@@ -67,28 +67,30 @@ class AllPositive:
 
 
 class BatchHard:
-    """For each anchor the farthest positive and the nearest negative, if their loss is positive."""
+    """Choose each anchor's farthest positive and nearest negative, if their loss is positive."""
 
     def count(self, log_distances: Tensor, labels: Tensor, margin: float) -> PairCounts:
         """Count the pairs of at most one triplet per anchor."""
         is_positive, is_negative = _roles(labels)
-        positive = torch.where(is_positive, log_distances, -_NEVER).max(1)
-        negative = torch.where(is_negative, log_distances, _NEVER).min(1)
+        positive = torch.where(is_positive, log_distances, -_INFINITY).max(1)
+        negative = torch.where(is_negative, log_distances, _INFINITY).min(1)
         loss = positive.values + margin - negative.values
         return _one_per_anchor(positive.indices, negative.indices, loss)
 
 
 class Literal:
-    """For each anchor the nearest positive and the farthest negative, if their loss is positive."""
+    """Choose each anchor's nearest positive and farthest negative, if their loss is positive."""
 
     def count(self, log_distances: Tensor, labels: Tensor, margin: float) -> PairCounts:
         """Count the pairs of at most one triplet per anchor."""
         is_positive, is_negative = _roles(labels)
-        positive = torch.where(is_positive, log_distances, _NEVER).min(1)
-        negative = torch.where(is_negative, log_distances, -_NEVER).max(1)
-        loss = torch.where(is_positive.any(1), positive.values + margin - negative.values, -_NEVER)
+        positive = torch.where(is_positive, log_distances, _INFINITY).min(1)
+        negative = torch.where(is_negative, log_distances, -_INFINITY).max(1)
+        loss = torch.where(
+            is_positive.any(1), positive.values + margin - negative.values, -_INFINITY
+        )
         return _one_per_anchor(
-            positive.indices, negative.indices, torch.where(is_negative.any(1), loss, -_NEVER)
+            positive.indices, negative.indices, torch.where(is_negative.any(1), loss, -_INFINITY)
         )
 
 

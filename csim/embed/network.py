@@ -1,14 +1,14 @@
 """The Conv-OWC network: images → unit-length vectors → one score per class.
 
 The body learns the metric: convolutions (stride 1, padded), each with ReLU and 2×2 max-pooling, a
-hidden layer of n units, an embedding scaled to unit length. On top of it stands the one-vs-rest layer,
-one logit per class. A body without weights (`CentredBody`) lets the same layer learn on the vectors of a
+hidden layer of n units, and an embedding scaled to unit length. The one-vs-rest layer on top has
+one logit per class. `CentredBody` has no weights: with it the same layer learns on the vectors of a
 foreign encoder.
 
-Two departures from the paper. Convolutions are padded, so that small images survive several layers. And
-the one-vs-rest layer multiplies the cosine by a learned scale: between vectors of unit length a plain
-product stays so small that no probability reaches the 0.99 which the store asks for. The formula,
-P(c|x) = σ(W_c·φ(x) + b_c), stays as it is; the scale is a part of W.
+There are two departures from the paper. Convolutions are padded, so that small images survive
+several layers. The one-vs-rest layer multiplies the cosine by a learned scale. Without it the
+product of two unit vectors is so small that no probability reaches T_D = 0.99. The formula P(c|x) =
+σ(W_c·φ(x) + b_c) is unchanged: the scale is a part of W.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from torch.nn import functional
 from csim.errors import SettingsError
 from csim.records import ClassId, Floats
 
-_GRID = 4
+_FEATURE_GRID = 4  # cells a side over which the features are averaged
 
 
 class ConvBody(nn.Module):
-    """Images, (n, channels, h, w) of 0..1, to vectors of unit length, (n, d).
+    """Embed images, (n, channels, h, w) of 0..1, as vectors of unit length, (n, d).
 
     Parameters
     ----------
     image_shape
-        (h, w) for grey or (h, w, 3) for RGB images, from 8×8 up.
+        (h, w) for grey or (h, w, 3) for RGB images, at least 8×8.
     conv_layers
-        How many convolutions. Raising it widens what one feature sees and halves the image each time.
+        Number of convolutions. Higher gives larger receptive fields; each layer halves the image.
     channels
-        Feature maps of the first convolution; each further one has twice as many. Raising it sees more kinds of
-        edges, for time in proportion.
+        Feature maps of the first convolution; each further one has twice as many. Higher detects
+        more kinds of edges, but time grows in proportion.
     kernel
-        Pixels that a convolution spans in each direction, an odd number. Raising it sees larger shapes at once, for
-        time that grows with its square.
+        Width of a convolution in pixels, an odd number. Higher detects larger shapes at once, but
+        time grows with its square.
     batch_norm
-        Whether the maps and the hidden layer are normalised over a batch: a warm-started network then takes in a new
-        class in far fewer steps.
+        Normalise the maps and the hidden layer over a batch: a warm-started network then learns a
+        new class in far fewer steps.
     hidden_units
-        n of the paper. Raising it fits more and costs time and memory.
+        n of the paper. Higher fits more but costs time and memory.
     embedding_size
-        Length of a vector. Raising it leaves new classes more room.
+        Length of a vector. Higher leaves more room for new classes.
     """
 
     def __init__(
@@ -63,21 +63,21 @@ class ConvBody(nn.Module):
         embedding_size: int,
     ) -> None:
         super().__init__()
-        height, width = image_shape[0], image_shape[1]
+        height, width = image_shape[:2]
         check_layers(height, width, conv_layers)
         depth = 3 if len(image_shape) == 3 else 1
         layers: list[nn.Module] = []
         for layer in range(conv_layers):
-            width_now = channels << layer
+            maps = channels << layer
             layers += [
-                nn.Conv2d(depth, width_now, kernel_size=kernel, padding=kernel // 2),
+                nn.Conv2d(depth, maps, kernel_size=kernel, padding=kernel // 2),
                 nn.MaxPool2d(2),
             ]
-            layers += [nn.BatchNorm2d(width_now)] * batch_norm + [nn.ReLU()]
-            depth = width_now
+            layers += [nn.BatchNorm2d(maps)] * batch_norm + [nn.ReLU()]
+            depth = maps
         pixels = (height >> conv_layers) * (width >> conv_layers)
-        self.features = nn.Sequential(*layers)
-        self.features = self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        stack = nn.Sequential(*layers)
+        self.features = stack.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.hidden = nn.Linear(depth * pixels, hidden_units)
         self.norm = nn.BatchNorm1d(hidden_units) if batch_norm else nn.Identity()
         self.embedding = nn.Linear(hidden_units, embedding_size)
@@ -88,21 +88,20 @@ class ConvBody(nn.Module):
         return self._vectors(self._maps(inputs))
 
     def view(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the vectors, and the convolutions' own features averaged over a grid of 4×4, (n, f).
+        """Return the vectors, and the convolutions' output averaged over a 4×4 grid, (n, f).
 
-        The features are what the network saw before it decided what matters: training pulls the vectors of all
-        images, new ones too, onto the known classes, and these far less.
+        Training pulls the vectors of all images, new ones too, onto the known classes. It pulls
+        these features far less.
         """
         maps = self._maps(inputs)
-        grid = functional.adaptive_avg_pool2d(
-            maps, (min(_GRID, maps.shape[2]), min(_GRID, maps.shape[3]))
-        )
+        rows = min(_FEATURE_GRID, maps.shape[2])
+        columns = min(_FEATURE_GRID, maps.shape[3])
+        grid = functional.adaptive_avg_pool2d(maps, (rows, columns))
         return self._vectors(maps), grid.flatten(1)
 
     def _maps(self, inputs: Tensor) -> Tensor:
-        maps: Tensor = self.features(
-            inputs.to(memory_format=torch.channels_last)
-        )  # twice as fast on a CPU
+        # Channels last is twice as fast on a CPU.
+        maps: Tensor = self.features(inputs.to(memory_format=torch.channels_last))
         return maps
 
     def _vectors(self, maps: Tensor) -> Tensor:
@@ -111,9 +110,10 @@ class ConvBody(nn.Module):
 
 
 class CentredBody(nn.Module):
-    """A foreign encoder's vectors, (n, d), seen from their mean, (d,), at unit length.
+    """Subtract the mean, (d,), from a foreign encoder's vectors, (n, d), and scale to unit length.
 
-    Features that are never negative all lie in one corner of the sphere, where no angle tells them apart.
+    Without the subtraction, vectors that are never negative all lie in one corner of the sphere,
+    where angles hardly differ.
     """
 
     mean: Tensor
@@ -128,7 +128,7 @@ class CentredBody(nn.Module):
         return functional.normalize(inputs - self.mean, dim=1)
 
     def view(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the vectors, and the inputs themselves as features: nothing has pulled them anywhere."""
+        """Return the vectors, and the inputs as features: no training has changed them."""
         return self(inputs), inputs
 
 
@@ -136,10 +136,10 @@ Body = ConvBody | CentredBody
 
 
 class OneVsRest(nn.Module):
-    """Vectors of unit length, (n, d), to one logit per class, (n, K).
+    """Compute one logit per class, (n, K), from vectors of unit length, (n, d).
 
-    At the start a vector along its class's direction scores σ(scale / 2), one across it σ(-scale / 2). Training hardly
-    moves the scale, so raising it lets scores come nearer to 0 and 1.
+    At first a vector along the direction of a class scores σ(scale / 2), one orthogonal to it
+    σ(-scale / 2). Training hardly changes the scale, so a higher one allows scores nearer 0 and 1.
     """
 
     def __init__(self, size: int, classes: int, scale: float) -> None:
@@ -158,7 +158,7 @@ class OneVsRest(nn.Module):
 
 
 class OpenWorldNetwork(nn.Module):
-    """A body and the one-vs-rest layer for `class_ids`, one column per class in that order."""
+    """Join a body and the one-vs-rest layer, with one column per class in order of `class_ids`."""
 
     def __init__(self, body: Body, class_ids: Sequence[ClassId], scale: float = 10.0) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class OpenWorldNetwork(nn.Module):
         return vectors, self.one_vs_rest(vectors)
 
     def continue_from(self, arrays: Mapping[str, Floats], class_ids: Sequence[ClassId]) -> None:
-        """Take over an earlier network's weights; a class both know keeps its column, whatever its place."""
+        """Load an earlier network's weights; columns are matched by class id."""
         earlier = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         state = self.state_dict()
         for name, tensor in earlier.items():
@@ -186,7 +186,7 @@ class OpenWorldNetwork(nn.Module):
         self.load_state_dict(state)
 
     def imprint(self, column: int, inputs: Tensor) -> None:
-        """Let a class without weights of its own begin where its images' vectors lie on the average."""
+        """Initialise the direction of a new class with the mean vector of its images."""
         self.eval()
         with torch.no_grad():
             self.one_vs_rest.directions[column] = functional.normalize(
@@ -204,7 +204,7 @@ _PER_CLASS = ("one_vs_rest.directions", "one_vs_rest.bias")
 
 
 def check_layers(height: int, width: int, conv_layers: int) -> None:
-    """Refuse convolution layers that would leave no pixel of an image.
+    """Raise a `SettingsError` if so many convolution layers leave no pixel of an image.
 
     >>> check_layers(8, 8, 3)
     >>> check_layers(8, 8, 4)
@@ -231,12 +231,10 @@ def pick_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
-    except (
-        RuntimeError,
-        AssertionError,
-        NotImplementedError,
-    ) as error:  # torch raises all three for what is not there
+    # torch raises all three for a device that does not exist.
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise SettingsError(
-            f'device must be "auto" or one that torch finds on this machine, got {name!r}'
+            f'device must be "auto" or one that torch finds on this machine, got {name!r}; '
+            'use "auto" or "cpu"'
         ) from error
     return device

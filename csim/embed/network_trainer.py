@@ -1,4 +1,4 @@
-"""Training: mini-batch Adam over the joint loss, the same result for the same seed."""
+"""Train a network: mini-batch Adam on the joint loss, with the same result for the same seed."""
 
 from __future__ import annotations
 
@@ -15,28 +15,34 @@ from csim.embed.network import OpenWorldNetwork
 from csim.records import Ints, Progress
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
-Change = Callable[[Tensor, np.random.Generator], Tensor]
+Augmentation = Callable[[Tensor, np.random.Generator], Tensor]
 
 
 class NetworkTrainer:
-    """Fits networks to labelled inputs.
+    """Fit networks to labelled inputs.
 
     Parameters
     ----------
     loss
-        From vectors, logits and true columns to a number.
+        Returns the loss from vectors, logits and true columns.
     batches
-        How the training set is cut.
+        Cuts the training set into mini-batches.
     augment
-        What is done to a batch before it is learned from.
+        Changes a batch before the network learns from it.
     epochs
-        n_e. Raising it fits the training set better and takes longer in proportion.
+        n_e. Higher fits the training set better but takes longer in proportion.
     learning_rate
-        For Adam. Raising it learns faster until it no longer settles.
+        Of Adam. Higher learns faster, until training no longer converges.
     """
 
     def __init__(
-        self, loss: Loss, batches: Batches, augment: Change, *, epochs: int, learning_rate: float
+        self,
+        loss: Loss,
+        batches: Batches,
+        augment: Augmentation,
+        *,
+        epochs: int,
+        learning_rate: float,
     ) -> None:
         self.loss = loss
         self.batches = batches
@@ -54,10 +60,11 @@ class NetworkTrainer:
         steps: int = 0,
         progress: Progress | None = None,
     ) -> None:
-        """Train `network` in place on inputs, (n, …), whose true columns are given, (n,).
+        """Train `network` in place on inputs, (n, …), with their true columns, (n,).
 
-        With `steps` not for all epochs but for so many batches; the learning rate then falls to zero, so that what is
-        learned in a short time is settled at its end.
+        With `steps` above 0 it trains for that many batches instead of all epochs. The learning
+        rate then falls to zero, so that a short training converges. Higher fits better but takes
+        longer in proportion.
         """
         targets = torch.from_numpy(np.asarray(columns, np.int64)).to(inputs.device)
         optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate, fused=True)
@@ -93,7 +100,7 @@ class NetworkTrainer:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw initial weights from `seed` inside the block; torch's own generator is left as it was."""
+    """Draw initial weights from `seed` inside the block; torch's global generator is unchanged."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield

@@ -1,1 +1,1 @@
-"""Pure functions from an event log and the truth to figures."""
+"""Metrics: pure functions from an event log and the truth to figures."""

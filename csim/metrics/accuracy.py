@@ -1,6 +1,6 @@
-"""How many labels are right: over the whole stream, along it, or over a part of it.
+"""Accuracy of the labels: over the entire stream, along it, or over a part of it.
 
-A part is a smaller truth: `accuracy(labels, unasked(events, truth))`.
+Pass a smaller truth for a part: `accuracy(labels, unasked(events, truth))`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from csim.records import Event, Floats, ItemId
 
 
 def accuracy(labels: Mapping[ItemId, str | None], truth: Truth) -> float:
-    """Return the share of images whose label is the true one, in percent; one without a label counts as wrong.
+    """Return the share of images whose label is right, in percent. No label counts as wrong.
 
     >>> accuracy({"a": "crane", "b": None}, {"a": "crane", "b": "heron"})
     50.0
@@ -26,9 +26,12 @@ def accuracy(labels: Mapping[ItemId, str | None], truth: Truth) -> float:
 
 
 def accuracy_curve(labels: Mapping[ItemId, str | None], truth: Truth, window: int) -> Floats:
-    """Return the accuracy over the last `window` images at each position, in percent; raising it smooths.
+    """Return the accuracy over the last `window` images at each position, in percent.
 
-    >>> accuracy_curve({"a": "crane", "b": None, "c": "heron"}, {"a": "crane", "b": "heron", "c": "heron"}, window=2)
+    Higher `window` gives a smoother curve.
+
+    >>> truth = {"a": "crane", "b": "heron", "c": "heron"}
+    >>> accuracy_curve({"a": "crane", "b": None, "c": "heron"}, truth, window=2)
     array([100.,  50.,  50.])
     """
     sums = np.concatenate([[0.0], np.cumsum(_hits(labels, truth))])
@@ -39,13 +42,16 @@ def accuracy_curve(labels: Mapping[ItemId, str | None], truth: Truth, window: in
 
 
 def unasked(events: Iterable[Event], truth: Truth) -> Truth:
-    """Return the truth of the images that no person labelled, so that no answer about them is counted as skill."""
+    """Return the truth of the images that no person labelled.
+
+    Their accuracy does not credit the method with a person's answers.
+    """
     told = told_items(events)
     return {item_id: name for item_id, name in truth.items() if item_id not in told}
 
 
 def last_quarter(truth: Truth) -> Truth:
-    """Return the truth of the last quarter of the stream, rounded up: what the method is like in the end.
+    """Return the truth of the last quarter of the stream, rounded up.
 
     >>> last_quarter({"a": "crane", "b": "crane", "c": "heron", "d": "crane", "e": "heron"})
     {'d': 'crane', 'e': 'heron'}

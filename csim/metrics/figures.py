@@ -1,4 +1,4 @@
-"""All figures of a run at once, and the names under which they are used elsewhere."""
+"""All figures of a run at once; it also exports the functions that other packages use."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from statistics import median
 from csim.metrics.accuracy import accuracy, accuracy_curve, last_quarter, unasked
 from csim.metrics.answers import images_per_label, labels_spent, questions
 from csim.metrics.delay import Milestones, delays, milestones
-from csim.metrics.labels import WITHIN, late_revisions
+from csim.metrics.labels import REVISION_LIMIT, late_revisions
 from csim.metrics.novelty import first_images_missed_of, novelty_errors, novelty_of
+from csim.metrics.outcomes import read_outcomes
 from csim.metrics.purity import purity
-from csim.metrics.reading import read
 from csim.metrics.truth import Truth
 from csim.records import Event, Retrained
 
@@ -33,10 +33,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of one run, in percent where they are shares; `docs/metrics.md` defines each.
+    """Hold the figures of one run; shares are in percent. `docs/metrics.md` defines each.
 
-    Where nothing could be measured a share is 0.0 (no novel images: `m_new`), and so is `images_per_label`; the two
-    median delays are None if no new class was noticed, or learned.
+    Where nothing could be measured, a share is 0.0, and so is `images_per_label`. The two median
+    delays are None if no new class was detected or learned.
     """
 
     images: int
@@ -55,8 +55,8 @@ class Summary:
     first_500_missed: float
     rejected_known: float
     rejected_novel: float
-    images_to_detection: float | None  # median over the classes that were noticed
-    images_to_learned: float | None  # median over the classes that were learned
+    images_to_detection: float | None  # median over the detected classes
+    images_to_learned: float | None  # median over the learned classes
     classes_undetected: int
     classes_unlearned: int
     classes_learned: int
@@ -64,7 +64,9 @@ class Summary:
     late_revisions: int
 
 
-def summarise(events: Sequence[Event], truth: Truth, within: int | None = WITHIN) -> Summary:
+def summarise(
+    events: Sequence[Event], truth: Truth, within: int | None = REVISION_LIMIT
+) -> Summary:
     """Return the figures of a run.
 
     Parameters
@@ -72,31 +74,32 @@ def summarise(events: Sequence[Event], truth: Truth, within: int | None = WITHIN
     events
         The log, from its start.
     truth
-        What every image of the stream is.
+        The true class of every image of the stream.
     within
-        Arrivals in which a label may be changed; None sets no limit. Raising it lets later changes count.
+        Arrivals in which a label may be changed; None sets no limit. Higher lets later changes
+        count.
     """
-    log = read(events, within)
-    waits = delays(events, truth)
+    outcomes = read_outcomes(events, within)
+    class_delays = delays(events, truth)
     return Summary(
         images=len(truth),
-        accuracy=accuracy(log.last, truth),
-        accuracy_at_arrival=accuracy(log.at_once, truth),
-        accuracy_unasked=accuracy(log.last, unasked(events, truth)),
-        accuracy_last_quarter=accuracy(log.last, last_quarter(truth)),
+        accuracy=accuracy(outcomes.final, truth),
+        accuracy_at_arrival=accuracy(outcomes.at_arrival, truth),
+        accuracy_unasked=accuracy(outcomes.final, unasked(events, truth)),
+        accuracy_last_quarter=accuracy(outcomes.final, last_quarter(truth)),
         labels_percent=100 * len(labels_spent(events)) / max(len(truth), 1),
         images_per_label=images_per_label(events, within),
-        first_500_missed=first_images_missed_of(log, truth, 500),
-        images_to_detection=_median(wait.to_detection for wait in waits),
-        images_to_learned=_median(wait.to_learned for wait in waits),
-        classes_undetected=sum(wait.to_detection is None for wait in waits),
-        classes_unlearned=sum(wait.to_learned is None for wait in waits),
+        first_500_missed=first_images_missed_of(outcomes, truth, 500),
+        images_to_detection=_median(delay.to_detection for delay in class_delays),
+        images_to_learned=_median(delay.to_learned for delay in class_delays),
+        classes_undetected=sum(delay.to_detection is None for delay in class_delays),
+        classes_unlearned=sum(delay.to_learned is None for delay in class_delays),
         classes_learned=max(
             (len(event.class_ids) for event in events if isinstance(event, Retrained)), default=0
         ),
         purity=purity(events, truth),
         late_revisions=late_revisions(events, within),
-        **asdict(novelty_of(log, truth)),
+        **asdict(novelty_of(outcomes, truth)),
     )
 
 

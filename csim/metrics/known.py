@@ -1,6 +1,6 @@
-"""Which classes the model could output, at the start and when each image arrived.
+"""The classes that the model could output, at the start and when each image arrived.
 
-`names` are those of `class_names`: what the class ids are called in the end.
+`names` is what `class_names` returns: the name of each class id at the end of the log.
 """
 
 from __future__ import annotations
@@ -20,38 +20,41 @@ from csim.records import (
 )
 
 
-def first_classes(events: Iterable[Event], names: Mapping[ClassId, str]) -> frozenset[str]:
-    """Return the names of the classes that were known before the stream began; every other class is new.
+def initial_classes(events: Iterable[Event], names: Mapping[ClassId, str]) -> frozenset[str]:
+    """Return the names of the classes known before the stream began. All other classes are new.
 
-    >>> first_classes([Retrained(0, 1, (0,)), Retrained(70, 2, (0, 1))], {0: "crane", 1: "gull"})
+    >>> initial_classes([Retrained(0, 1, (0,)), Retrained(70, 2, (0, 1))], {0: "crane", 1: "gull"})
     frozenset({'crane'})
     """
     models = [
         event.class_ids for event in events if isinstance(event, Retrained) and event.position == 0
     ]
-    return names_of((class_id for own in models for class_id in own), names)
+    return names_of((class_id for class_ids in models for class_id in class_ids), names)
 
 
 def known_at_arrival(
     events: Iterable[Event], names: Mapping[ClassId, str]
 ) -> dict[ItemId, frozenset[str]]:
     """Return the names of the classes that the model could output when each image arrived."""
-    at: dict[ItemId, frozenset[str]] = {}
+    at_arrival: dict[ItemId, frozenset[str]] = {}
     ids: frozenset[ClassId] = frozenset()
     known: frozenset[str] = frozenset()
     for event in events:
         if isinstance(event, Accepted | Rejected):
-            at[event.item_id] = known
+            at_arrival[event.item_id] = known
         elif isinstance(event, Retrained | ClassesMerged | ClassRemoved):
-            ids = _follow(ids, event)
+            ids = _apply(ids, event)
             known = names_of(ids, names)
-    return at
+    return at_arrival
 
 
-def _follow(
+def _apply(
     ids: frozenset[ClassId], event: Retrained | ClassesMerged | ClassRemoved
 ) -> frozenset[ClassId]:
-    """Return what the model can output now: merged and removed classes change that at once, without training."""
+    """Return the classes the model can output after an event.
+
+    Merging and removing classes takes effect immediately, without training.
+    """
     match event:
         case Retrained(class_ids=class_ids):
             return frozenset(class_ids)

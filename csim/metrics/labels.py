@@ -1,8 +1,8 @@
-"""Which class each image was given, read from an event log.
+"""The label of each image, read from an event log.
 
-A label that stands may be changed only while its image is recent: a stream's labels are used as they come, and a
-change long after helps nobody. The first label of an image that waits is no change, however late it comes; an image
-whose label was taken back in time waits again.
+A label may be changed only while its image is recent, because labels of a stream are used as they
+arrive and late changes do not help. The first label of a waiting image is not a change, however
+late it is. An image whose label is removed in time waits again.
 """
 
 from __future__ import annotations
@@ -25,28 +25,32 @@ from csim.records import (
     Revised,
 )
 
-WITHIN = 2000  # arrivals in which a label may be changed: as long as the paper's own buffer makes an image wait
+# Arrivals in which a label may be changed: as long as an image waits in the paper's buffer.
+REVISION_LIMIT = 2000
 
 
 def class_names(events: Iterable[Event]) -> dict[ClassId, str]:
-    """Return what each class id is called at the end; a merged one has the name of what it went up in.
+    """Return the final name of each class id. A merged class has the name of its target.
 
     >>> class_names([ClassAdded(0, 0, "hern"), ClassRenamed(5, 0, "heron")])
     {0: 'heron'}
     """
     names: dict[ClassId, str] = {}
-    home: dict[ClassId, ClassId] = {}
+    merged_into: dict[ClassId, ClassId] = {}
     for event in events:
         if isinstance(event, ClassAdded | ClassRenamed):
             names[event.class_id] = event.name
         elif isinstance(event, ClassesMerged):
-            home = {old: event.target if new == event.source else new for old, new in home.items()}
-            home[event.source] = event.target
-    return {class_id: names[home.get(class_id, class_id)] for class_id in names}
+            merged_into = {
+                source: event.target if target == event.source else target
+                for source, target in merged_into.items()
+            }
+            merged_into[event.source] = event.target
+    return {class_id: names[merged_into.get(class_id, class_id)] for class_id in names}
 
 
 def at_arrival(events: Iterable[Event]) -> dict[ItemId, ClassId | None]:
-    """Return the class each image was given at once, None if it was rejected."""
+    """Return the class each image got at arrival, or None if it was rejected."""
     labels: dict[ItemId, ClassId | None] = {}
     for event in events:
         if isinstance(event, Accepted):
@@ -56,19 +60,23 @@ def at_arrival(events: Iterable[Event]) -> dict[ItemId, ClassId | None]:
     return labels
 
 
-def final(events: Sequence[Event], within: int | None = WITHIN) -> dict[ItemId, ClassId | None]:
-    """Return the last class each image of the stream was given, None if it has none.
+def final(
+    events: Sequence[Event], within: int | None = REVISION_LIMIT
+) -> dict[ItemId, ClassId | None]:
+    """Return the final class of each image of the stream, or None if it has none.
 
     Parameters
     ----------
     events
         The log.
     within
-        Arrivals in which a label may be changed; None sets no limit. Raising it lets later changes count.
+        Arrivals in which a label may be changed; None sets no limit. Higher lets later changes
+        count.
 
     Examples
     --------
-    >>> log = [Rejected(1, "a", 0, 0.2, 1), Labelled(9, "a", 3, 1, is_told=True), Revised(12, "a", 3, 4)]
+    >>> log = [Rejected(1, "a", 0, 0.2, 1), Labelled(9, "a", 3, 1, is_told=True)]
+    >>> log.append(Revised(12, "a", 3, 4))
     >>> final(log), final(log, within=10)
     ({'a': 4}, {'a': 3})
     """
@@ -81,8 +89,10 @@ def final(events: Sequence[Event], within: int | None = WITHIN) -> dict[ItemId, 
     return labels
 
 
-def late_revisions(events: Iterable[Event], within: int | None = WITHIN) -> int:
-    """Return how many changes of a label came too late to count; fewer are better.
+def late_revisions(events: Iterable[Event], within: int | None = REVISION_LIMIT) -> int:
+    """Return how many changes of a label came too late to count.
+
+    Higher `within` lets later changes count; None sets no limit.
 
     >>> late_revisions([Accepted(1, "a", 0, 0.9, 1), Revised(12, "a", 0, 4)], within=10)
     1
@@ -91,9 +101,9 @@ def late_revisions(events: Iterable[Event], within: int | None = WITHIN) -> int:
 
 
 class Change(NamedTuple):
-    """A class that an image was given after its arrival, None if it has none from now on.
+    """Hold the class that an image got after its arrival, or None if its label was removed.
 
-    A late change does not count: the label stays what it was.
+    A late change does not count; the image keeps its label.
     """
 
     item_id: ItemId
@@ -102,35 +112,35 @@ class Change(NamedTuple):
     is_late: bool
 
 
-def changes(events: Iterable[Event], within: int | None = WITHIN) -> Iterator[Change]:
-    """Yield what happened to the labels of the stream's images after their arrival, in order."""
+def changes(events: Iterable[Event], within: int | None = REVISION_LIMIT) -> Iterator[Change]:
+    """Yield the changes of labels after arrival, in order.
+
+    Higher `within` lets later changes count; None sets no limit.
+    """
     if within is not None and within < 0:
         raise SettingsError(
             f"within must be 0 or more arrivals, or None for no limit; got {within}"
         )
-    arrived: dict[ItemId, int] = {}
-    standing: dict[ItemId, ClassId | None] = {}
+    arrived: dict[ItemId, int] = {}  # without the images of the warm-up
+    current: dict[ItemId, ClassId | None] = {}
     correction: Corrected | None = None
     for event in events:
-        if not isinstance(
-            event, Revised
-        ):  # the revisions that belong to a correction follow it at once
+        # The revisions of a correction follow it directly.
+        if not isinstance(event, Revised):
             correction = event if isinstance(event, Corrected) else None
         if isinstance(event, Accepted | Rejected):
             arrived[event.item_id] = event.position
-            standing[event.item_id] = event.class_id if isinstance(event, Accepted) else None
-        elif (
-            isinstance(event, Labelled | Revised) and event.item_id in arrived
-        ):  # not so a warm-up image
+            current[event.item_id] = event.class_id if isinstance(event, Accepted) else None
+        elif isinstance(event, Labelled | Revised) and event.item_id in arrived:
             class_id = event.class_id if isinstance(event, Labelled) else event.after
-            before = standing[event.item_id]
+            before = current[event.item_id]
             is_late = (
                 before is not None
                 and within is not None
                 and event.position - arrived[event.item_id] > within
             )
             if not is_late:
-                standing[event.item_id] = class_id
+                current[event.item_id] = class_id
             if not is_late or class_id != before:
                 is_answer = isinstance(event, Labelled) or (
                     correction is not None and correction.class_id == class_id
@@ -141,7 +151,7 @@ def changes(events: Iterable[Event], within: int | None = WITHIN) -> Iterator[Ch
 def named(
     labels: Mapping[ItemId, ClassId | None], names: Mapping[ClassId, str]
 ) -> dict[ItemId, str | None]:
-    """Return labels by class name."""
+    """Return labels as class names instead of class ids."""
     try:
         return {
             item_id: None if class_id is None else names[class_id]
@@ -152,7 +162,7 @@ def named(
 
 
 def names_of(class_ids: Iterable[ClassId], names: Mapping[ClassId, str]) -> frozenset[str]:
-    """Return what several classes are called."""
+    """Return the names of several classes."""
     try:
         return frozenset(names[class_id] for class_id in class_ids)
     except KeyError as missing:
@@ -161,5 +171,6 @@ def names_of(class_ids: Iterable[ClassId], names: Mapping[ClassId, str]) -> froz
 
 def _unnamed(class_id: ClassId) -> InputError:
     return InputError(
-        f"every class of the log must have been added in it; class {class_id} was not. Give the log from its start"
+        f"the log must add every class that it uses; class {class_id} was not added. "
+        "Pass the log from its start"
     )

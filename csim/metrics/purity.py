@@ -1,4 +1,4 @@
-"""How well groups hold together."""
+"""Purity of the groups that questions are about."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from csim.records import Asked, Event
 
 
 def purity(events: Iterable[Event], truth: Truth) -> float:
-    """Return the share of grouped images that have the class of their group's representative, in percent."""
+    """Return the share of grouped images with the class of their representative, in percent."""
     return percent(
         true_class(truth, item.id) == true_class(truth, event.question.representative.id)
         for event in events

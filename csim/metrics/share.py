@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def percent(hits: Iterable[bool]) -> float:
-    """Return the share of hits in percent, 0.0 of nothing.
+    """Return the share of hits in percent, or 0.0 if there is nothing to count.
 
     >>> percent([True, False, False, False]), percent([])
     (25.0, 0.0)

@@ -1,4 +1,4 @@
-"""The truth: what each image of the stream really is. Only metrics and the simulated labeller see it."""
+"""The true class of each image of a stream, for the metrics and the simulated labeller only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Truth = Mapping[ItemId, str]  # every image of the stream, in order of arrival, 
 
 
 def true_class(truth: Truth, item_id: ItemId) -> str:
-    """Return what an image of the log really is, or refuse a truth that does not know it.
+    """Return the true class of an image. Raise `InputError` if the truth lacks the image.
 
     >>> true_class({"a": "heron"}, "a")
     'heron'
@@ -20,6 +20,6 @@ def true_class(truth: Truth, item_id: ItemId) -> str:
         return truth[item_id]
     except KeyError:
         raise InputError(
-            f"the truth must name every image of the log; {item_id!r} is not among its {len(truth)} images. "
-            "Give the truth of the whole stream"
+            f"the truth must name every image of the log; {item_id!r} is not among its "
+            f"{len(truth)} images. Pass the truth of the entire stream"
         ) from None

@@ -1,1 +1,1 @@
-"""Stage 7: the store becomes a new model. It alone uses the stages embed, decide and store."""
+"""Stage 7: train a new model on the store. It alone uses the stages embed, decide and store."""

@@ -1,8 +1,9 @@
-"""ModelTrainer: a job becomes a model.
+"""Train a model from a job.
 
-The network starts anew, or from the model before for a number of steps; a new class then starts from the mean of its
-images' vectors. With `hold_out` some images of every class are kept out of training; their vectors travel with the
-model, for thresholds that keep their promise.
+The network starts from random weights, or from the previous model for a number of steps. In the
+second case a new class starts from the mean of its images' vectors. With `hold_out` some images of
+every class are held out of training. Their vectors are part of the model: thresholds are fitted on
+them.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ from csim.embed.network import OpenWorldNetwork
 from csim.embed.network_trainer import NetworkTrainer, seeded
 from csim.records import Bools, Images, Ints, Job, Model, Progress
 
-_FIRST = 5  # images of a class that are too precious to keep out
+_MIN_TRAINED = 5  # the first images of a class, never held out: too few to give any away
 
 
 class ModelTrainer:
-    """Trains models.
+    """Train models.
 
     Parameters
     ----------
     backbone
         A trained body, or a foreign encoder.
     trainer
-        Loss, batches, epochs and learning rate.
+        Trains the network: loss, batches, epochs and learning rate.
     device
-        Where to train.
+        The device to train on.
     hold_out
-        Share of each class's images kept out of training. Raising it makes thresholds steadier and the
-        training set smaller; 0 trains on all.
+        Share of each class's images to hold out of training. Higher makes thresholds more stable
+        but the training set smaller; 0 trains on all.
     update_steps
-        Continue from the model before for so many batches; 0 starts anew and trains for all epochs. Raising it fits
-        better and takes longer in proportion.
+        Batches to train when there is a previous model to continue from. Higher fits better but
+        takes longer in proportion; 0 starts from random weights and trains for all epochs.
     scale
-        Of the cosine in the one-vs-rest layer. Raising it lets scores come nearer to 0 and 1.
+        Scale of the cosine in the one-vs-rest layer. Higher allows scores nearer 0 and 1.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class ModelTrainer:
     def train(
         self, job: Job, previous: Model | None = None, progress: Progress | None = None
     ) -> Model:
-        """Do a job; the same job and previous model give the same model."""
+        """Return the model of a job; the same job and previous model give the same model."""
         rng = np.random.default_rng(job.seed)
         class_ids, columns = np.unique(job.labels, return_inverse=True)
         inputs = self._backbone.inputs(job.images)
@@ -74,10 +75,9 @@ class ModelTrainer:
         network.to(self._device)
         if previous is not None and steps:
             network.continue_from(previous.network, previous.class_ids)
-            for column in [
-                place for place, c in enumerate(network.class_ids) if c not in previous.class_ids
-            ]:
-                network.imprint(column, inputs[(columns == column) & ~is_held])
+            for column, class_id in enumerate(network.class_ids):
+                if class_id not in previous.class_ids:
+                    network.imprint(column, inputs[(columns == column) & ~is_held])
         self._trainer.fit(
             network, inputs[~is_held], columns[~is_held], rng=rng, steps=steps, progress=progress
         )
@@ -94,23 +94,22 @@ class ModelTrainer:
 
 
 def held_out(images: Images, columns: Ints, is_told: Bools, share: float) -> Bools:
-    """Tell which images, (n, …), in order of age, are kept out of training, (n,): about a share of each class's told.
+    """Tell which images to hold out of training, (n,): about a share of each class's told images.
 
-    An image's own content decides, so that it is kept out by every model in turn: one that an earlier model was trained
-    on says nothing about fresh images. The first images of a class are all trained on.
+    `images` are (n, …), oldest first. The content of an image decides, so that every later model
+    holds out the same images: an image that an earlier model was trained on does not score like a
+    fresh one. The first images of a class are never held out. A higher share holds out more.
 
     >>> images = np.random.default_rng(0).integers(0, 256, (500, 8, 8), np.uint8)
     >>> is_held = held_out(images, np.zeros(500, int), np.ones(500, bool), share=0.1)
-    >>> int(is_held.sum()), bool(is_held[:_FIRST].any())
+    >>> int(is_held.sum()), bool(is_held[:_MIN_TRAINED].any())
     (55, False)
     """
-    draws = (
-        np.array([zlib.crc32(image.tobytes()) for image in images]) / 2**32
-        if share
-        else np.ones(len(images))
-    )
+    draws = np.ones(len(images))
+    if share:
+        draws = np.array([zlib.crc32(image.tobytes()) for image in images]) / 2**32
     is_held = (draws < share) & is_told
     for column in np.unique(columns):
-        own = np.flatnonzero(columns == column)
-        is_held[own[:_FIRST]] = False
+        indices = np.flatnonzero(columns == column)
+        is_held[indices[:_MIN_TRAINED]] = False
     return is_held

@@ -1,8 +1,9 @@
-"""Images as arrays: one form inside, several accepted, everything else refused with a reason.
+"""Convert images to one array form.
 
-Inside, a batch is uint8, (n, h, w) for grey and (n, h, w, 3) for RGB, 0 to 255, from 8×8 up. NumPy arrays (or
-lists of them) of any number type are taken if their values lie in 0..255. PyTorch tensors follow PyTorch's own
-custom: channels first, and values of 0..1 if they are floating-point.
+csim works on uint8 batches of values 0 to 255: (n, h, w) for grey and (n, h, w, 3) for RGB, at
+least 8×8 pixels. `check_images` accepts NumPy arrays, or lists of them, of any number type if their
+values lie in 0..255. PyTorch tensors follow PyTorch's convention: channels first, and values of
+0..1 if they are floating-point. Anything else raises an `InputError`.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ import numpy.typing as npt
 from csim.errors import InputError
 from csim.records import Images
 
-SMALLEST = 8  # pixels a side
+MIN_SIDE = 8  # pixels
 
 
 def check_images(images: object, shape: Sequence[int] | None = None) -> Images:
-    """Return a batch in the one form, or say why not.
+    """Return images as a uint8 batch, or raise an `InputError` that says what is wrong.
 
     Parameters
     ----------
     images
         An array or tensor of one image per first index, or a sequence of single images.
     shape
-        What each image's shape must be, once that is known.
+        The shape that each image must have, (h, w) or (h, w, 3). None accepts any.
 
     Examples
     --------
@@ -36,11 +37,11 @@ def check_images(images: object, shape: Sequence[int] | None = None) -> Images:
     >>> check_images(np.full((1, 8, 8), 300.0))
     Traceback (most recent call last):
         ...
-    csim.errors.InputError: pixel values must lie between 0 and 255, these reach from 300 to 300; scale them
+    csim.errors.InputError: pixel values must lie between 0 and 255, got 300 to 300; scale them
     """
     batch = _to_array(images)
     if batch.ndim and not len(batch):
-        return np.zeros((0, *(shape or (SMALLEST, SMALLEST))), np.uint8)
+        return np.zeros((0, *(shape or (MIN_SIDE, MIN_SIDE))), np.uint8)
     if batch.ndim == 4 and batch.shape[3] == 1:
         batch = batch[..., 0]
     _check_shape(batch.shape, shape)
@@ -56,23 +57,26 @@ def _to_array(images: object) -> npt.NDArray[Any]:
         batch = np.asarray(images)
     except ValueError as error:
         raise InputError(
-            f"all images of a batch must have one shape; resize them first ({error})"
+            f"all images of a batch must have the same shape; resize them first ({error})"
         ) from error
     if batch.dtype.kind not in "uifb" or batch.dtype == object:
         raise InputError(
-            f"images must be arrays of numbers, got {batch.dtype}; decode files before"
+            f"images must be arrays of numbers, got {batch.dtype}; decode image files first"
         )
     return batch
 
 
 def _from_tensor(tensor: Any, *, is_batch: bool) -> npt.NDArray[Any]:  # noqa: ANN401
-    """Return a tensor of images, or of one image, with its channels last; grey ones may come without channels."""
+    """Return a tensor of images, or of one image, with channels last.
+
+    Grey images may have no channel axis.
+    """
     array: npt.NDArray[Any] = np.asarray(tensor.detach().cpu().numpy())
     if array.dtype.kind == "f":
         array = array * 255
-    channels = 1 if is_batch else 0
-    if array.ndim == channels + 3 and array.shape[channels] in (1, 3):
-        array = np.moveaxis(array, channels, -1)
+    channel_axis = 1 if is_batch else 0
+    if array.ndim == channel_axis + 3 and array.shape[channel_axis] in (1, 3):
+        array = np.moveaxis(array, channel_axis, -1)
     return array
 
 
@@ -80,26 +84,28 @@ def _check_shape(shape: tuple[int, ...], wanted: Sequence[int] | None) -> None:
     if len(shape) not in (3, 4) or (len(shape) == 4 and shape[3] != 3):
         raise InputError(
             f"a batch must be (n, h, w) for grey or (n, h, w, 3) for RGB images, got {shape}; "
-            "a single image needs a first axis of 1"
+            "give a single image a first axis of 1"
         )
     if wanted is not None and shape[1:] != tuple(wanted):
         raise InputError(
             f"this stream's images are {tuple(wanted)}, got {shape[1:]}; resize or convert them"
         )
-    if min(shape[1:3]) < SMALLEST:
+    if min(shape[1:3]) < MIN_SIDE:
         raise InputError(
-            f"images must be at least {SMALLEST}×{SMALLEST} pixels, got {shape[1]}×{shape[2]}"
+            f"images must have at least {MIN_SIDE}×{MIN_SIDE} pixels, got {shape[1]}×{shape[2]}; "
+            "enlarge them"
         )
 
 
 def _to_bytes(batch: npt.NDArray[Any]) -> Images:
-    low, high = batch.min(), batch.max()
+    low = batch.min()
+    high = batch.max()
     if np.isnan(low) or np.isnan(high):
         raise InputError(
-            "pixel values must be numbers, some are NaN; look at how the images were read"
+            "pixel values must be numbers, but some are NaN; check how the images were read"
         )
     if low < 0 or high > 255:
         raise InputError(
-            f"pixel values must lie between 0 and 255, these reach from {low:g} to {high:g}; scale them"
+            f"pixel values must lie between 0 and 255, got {low:g} to {high:g}; scale them"
         )
     return np.rint(batch.astype(np.float64)).astype(np.uint8)

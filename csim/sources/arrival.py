@@ -1,8 +1,9 @@
-"""What a source gives: images on their way in, before and after they are decoded.
+"""The values that a source yields: images before and after decoding, and reports of failures.
 
-A source is any iterable of `Arrival`. It may also give a `Trouble` for what could not be taken, and None for "nothing
-new for now": a live source gives one at least every half second, so that the one who reads it can do other work; a
-finite source never does. An image has one `id` for ever: what comes again under it is the same image.
+A source is any iterable of `Arrival`. It may also yield a `Trouble` for an image that it cannot
+deliver, and None for "nothing new yet". A live source yields a None at least every half second, so
+that its reader can do other work. A finite source never does. The `id` of an image is permanent:
+whatever arrives again under the same id is the same image.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from pathlib import Path
 from csim.records import Images
 
 KINDS = (
-    "vanished",  # there is no such file any more
-    "unreadable",  # the system does not let it be read, or it is no file
-    "empty",  # not a single byte
-    "not-an-image",  # bytes of no known image format, or an array that is no image
-    "unknown-format",  # an image, but of a format or a depth that is not taken
-    "damaged",  # begins like an image and cannot be decoded to its end
+    "vanished",  # the file no longer exists
+    "unreadable",  # the system refuses to read it, or it is not a regular file
+    "empty",  # zero bytes
+    "not-an-image",  # bytes of no known image format, or an array that is not an image
+    "unknown-format",  # an image in a format or bit depth that csim does not read
+    "damaged",  # starts like an image but cannot be decoded to the end
     "too-large",  # more bytes or pixels than the limit
     "animated",  # several pictures in one file
 )
@@ -27,7 +28,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An image on its way in: a unique text, and a file, the bytes of one, or an array."""
+    """Hold an image to be decoded: a unique id, and a path, the bytes of a file, or an array."""
 
     id: str
     picture: Path | bytes | Images = field(compare=False, repr=False)
@@ -35,7 +36,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An image of the stream's shape, and the bytes to show to a person."""
+    """Hold an image in the stream's shape, and the bytes that show it to a person."""
 
     id: str
     image: Images = field(compare=False, repr=False)  # (h, w) or (h, w, 3)
@@ -44,7 +45,10 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A file that could not be taken: one word of `KINDS`, and a sentence that says what must hold and what came."""
+    """Report an image that csim cannot use.
+
+    `kind` is one of `KINDS`. `reason` is a sentence: what must hold, and what came instead.
+    """
 
     id: str
     kind: str

@@ -1,9 +1,12 @@
-"""An arrival as an image of the stream's shape, or the trouble with it.
+"""Decode an arrival to an image of the stream's shape, or say why that fails.
 
-What is taken, and what becomes of size, colour, depth and transparency, is told in `picture` and `pixels`; here the two
-are joined. Besides the image, bytes are kept to be shown to a person. They are the file's own if these are at most 1 MB
-and of a format that browsers show, which is all but TIFF. Otherwise, and for arrays, they are a PNG if the picture has
-at most 1 MB unpacked, else a JPEG (quality 90) of at most 1,024 pixels a side.
+`open_picture` says which files csim reads, and what happens to colour, depth and transparency.
+`resize` says what happens to size. This module joins the two.
+
+Besides the image csim keeps bytes to show to a person. They are the file itself if it has at most 1
+MB and browsers can show its format, which is true of all but TIFF. Otherwise, and for arrays, they
+are a PNG if the uncompressed picture has at most 1 MB. Else they are a JPEG (quality 90) of at most
+1,024 pixels a side.
 """
 
 from __future__ import annotations
@@ -18,18 +21,19 @@ from csim.sources.arrays import check_images
 from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.files import read_file
 from csim.sources.open_picture import format_of, open_picture
-from csim.sources.resize import MOST_KEPT, encode, least_side, to_array
+from csim.sources.resize import MAX_KEPT_BYTES, encode, min_decoded_side, to_array
 
 
 def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:
-    """Return an image of the stream's shape, whatever the arrival's size, colours and format.
+    """Return an arrival of any size, colour and format as an image of the stream's shape.
 
     Parameters
     ----------
     arrival
-        A file is read now; an array must be as `check_images` wants a single image.
+        If it is a path, the file is read now. An array must be a single image that
+        `check_images` accepts.
     shape
-        Of the stream's images, (h, w) or (h, w, 3).
+        The shape of the stream's images, (h, w) or (h, w, 3).
 
     Examples
     --------
@@ -39,8 +43,8 @@ def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:
     >>> decode(Arrival("b", b"just text"), (2, 2)).kind
     'not-an-image'
     """
-    given = arrival.picture
-    content = read_file(arrival.id, given) if isinstance(given, Path) else given
+    picture = arrival.picture
+    content = read_file(arrival.id, picture) if isinstance(picture, Path) else picture
     if isinstance(content, Trouble):
         return content
     if isinstance(content, bytes):
@@ -49,11 +53,11 @@ def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:
 
 
 def _from_bytes(name: str, content: bytes, shape: tuple[int, ...]) -> Decoded | Trouble:
-    picture = open_picture(name, content, least=least_side(shape))
+    picture = open_picture(name, content, least=min_decoded_side(shape))
     if isinstance(picture, Trouble):
         return picture
-    is_shown = len(content) <= MOST_KEPT and format_of(content) != "TIFF"
-    return Decoded(name, to_array(picture, shape), content if is_shown else encode(picture))
+    is_shown_as_is = len(content) <= MAX_KEPT_BYTES and format_of(content) != "TIFF"
+    return Decoded(name, to_array(picture, shape), content if is_shown_as_is else encode(picture))
 
 
 def _from_array(name: str, array: Images, shape: tuple[int, ...]) -> Decoded | Trouble:

@@ -1,8 +1,9 @@
-"""All image files below a folder, in order of their paths.
+"""Yield all image files below a folder, in order of their paths.
 
-A file is an image by the ending of its name; other files, and names that begin with a dot, are passed over. Links to
-files are followed. A link to a folder is followed if it leads out of the root, each folder once; if it leads to a place
-inside, the images there come under their own path. So loops end, and an image has one path.
+The file name extension decides what is an image. Other files, and names that begin with a dot, are
+skipped. Links to files are followed. A link to a folder outside the root is followed, each folder
+once. A link to a folder inside the root is not followed: its images are found under their own path.
+So loops end, and every image has one path.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from pathlib import Path
 from csim.errors import InputError
 from csim.sources.arrival import Arrival, Trouble
 from csim.sources.files import trouble_of
-from csim.sources.names import text_of
+from csim.sources.path_text import path_to_text
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 
 
 class Directory:
-    """The image files below a folder, once.
+    """Yield the image files below a folder, each once.
 
     Parameters
     ----------
     root
-        The folder. An image's id is its path from here, as `text_of` writes it.
+        The folder. The id of an image is its path relative to it, as `path_to_text` writes it.
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -33,33 +34,34 @@ class Directory:
 
     def __iter__(self) -> Iterator[Arrival | Trouble]:
         for found in walk(self.root):
-            yield (
-                found if isinstance(found, Trouble) else Arrival(text_of(found), self.root / found)
-            )
+            if isinstance(found, Trouble):
+                yield found
+            else:
+                yield Arrival(path_to_text(found), self.root / found)
 
 
 def check_folder(root: str | Path) -> Path:
-    """Return a folder's path, or say that it is none."""
+    """Return the path of a folder, or raise an `InputError` if it is not one."""
     if not Path(root).is_dir():
         raise InputError(f"{root} is not a folder; give one that holds images")
     return Path(root)
 
 
 def is_image_name(name: str) -> bool:
-    """Tell whether a file is to be taken, by its name alone."""
+    """Tell whether a file counts as an image, by its name alone."""
     return not name.startswith(".") and name.lower().endswith(SUFFIXES)
 
 
 def walk(root: Path) -> Iterator[str | Trouble]:
-    """Give the path of every image file from `root` on, and a trouble for a folder that cannot be listed.
+    """Yield the path of every image file relative to `root`.
 
-    One folder is listed at a time: memory holds the names in the folders above the current file, and no more.
+    A folder that cannot be listed yields a trouble. Folders are listed one at a time: memory holds
+    only the names in the current folder and in those above it.
     """
     boundary = os.path.realpath(root)
     entered: set[tuple[int, int]] = set()
-    stack = [
-        ("", iter([""]))
-    ]  # of a folder's path and its names still to come; a folder's own name ends in "/"
+    # A folder's path and its remaining names. The name of a subfolder ends in "/".
+    stack = [("", iter([""]))]
     while stack:
         above, names = stack[-1]
         name = next(names, None)
@@ -68,16 +70,16 @@ def walk(root: Path) -> Iterator[str | Trouble]:
         elif name and not name.endswith("/"):
             yield above + name
         else:
+            path = above + name
             try:
-                stack.append(
-                    (above + name, iter(_list(os.path.join(root, above + name), boundary, entered)))
-                )
+                found = _list(os.path.join(root, path), boundary, entered)
+                stack.append((path, iter(found)))
             except OSError as error:
-                yield trouble_of(text_of((above + name).rstrip("/") or "."), error)
+                yield trouble_of(path_to_text(path.rstrip("/") or "."), error)
 
 
 def _list(folder: str, boundary: str, entered: set[tuple[int, int]]) -> list[str]:
-    """Return the images and folders of a folder by name, none if it was entered before."""
+    """Return the sorted images and subfolders of a folder; none if it was entered before."""
     status = os.stat(folder)
     if (status.st_dev, status.st_ino) in entered:
         return []
@@ -96,14 +98,12 @@ def _list(folder: str, boundary: str, entered: set[tuple[int, int]]) -> list[str
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except (
-        OSError
-    ):  # a link to itself, or through a folder that is closed to us: reading it will tell
+    except OSError:  # a link to itself, or into a closed folder: reading the file reports it
         return False
 
 
 def _leads_back(entry: os.DirEntry[str], boundary: str) -> bool:
-    """Tell whether a link leads to a folder that the walk reaches under its own name."""
+    """Tell whether a link leads to a folder inside the root, which the walk reaches anyway."""
     return entry.is_symlink() and f"{os.path.realpath(entry.path)}/".startswith(
         f"{boundary.rstrip('/')}/"
     )

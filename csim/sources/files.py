@@ -1,4 +1,4 @@
-"""A file's bytes, or why they cannot be had."""
+"""Read the bytes of a file, or say why that fails."""
 
 from __future__ import annotations
 
@@ -8,43 +8,40 @@ from pathlib import Path
 
 from csim.sources.arrival import Trouble
 
-MOST_BYTES = (
-    256_000_000  # per file: more than any photograph, less than the memory of a small machine
-)
+# Per file: more than any photograph, less than the memory of a small machine.
+MAX_FILE_BYTES = 256_000_000
 
 
 def read_file(name: str, path: Path) -> bytes | Trouble:
-    """Return what a file holds.
+    """Return the bytes of a file.
 
     Parameters
     ----------
     name
         The id of the image, for the trouble.
     path
-        Where it lies; followed if it is a link.
+        The path of the file. Links are followed.
     """
     try:
         status = os.stat(path)
-        # Asked before opening: to open a pipe may wait for ever, to read a device may never end.
+        # Checked before opening: opening a pipe can block forever, reading a device can never end.
         if not stat.S_ISREG(status.st_mode):
             what = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe, a socket or a device"
             return Trouble(name, "unreadable", f"an image must be a file, this is {what}")
-        if status.st_size > MOST_BYTES:
-            reason = (
-                f"a file must have at most {MOST_BYTES:,} bytes, this one has {status.st_size:,}"
-            )
+        if status.st_size > MAX_FILE_BYTES:
+            limit = f"{MAX_FILE_BYTES:,} bytes"
+            reason = f"a file must have at most {limit}, this one has {status.st_size:,}"
             return Trouble(name, "too-large", reason)
         with open(path, "rb", buffering=0) as file:
             return file.read()
-    except (OSError, ValueError) as error:  # ValueError: a path with a zero byte in it
+    except (OSError, ValueError) as error:  # ValueError: the path holds a zero byte
         return trouble_of(name, error)
 
 
 def trouble_of(name: str, error: OSError | ValueError) -> Trouble:
-    """Return what the system's refusal of a file or folder means."""
+    """Return a trouble for the error that the system raised on a file or folder."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return Trouble(
-            name, "vanished", "a file must still be there when it is read, this one is gone"
-        )
+        reason = "a file must still exist when csim reads it, this one is gone"
+        return Trouble(name, "vanished", reason)
     why = error.strerror if isinstance(error, OSError) else str(error)
-    return Trouble(name, "unreadable", f"the system must let it be read, and said: {why}")
+    return Trouble(name, "unreadable", f"csim must be allowed to read it, the system says: {why}")

@@ -1,7 +1,8 @@
-"""A folder of image files as arrays, with the ImageFolder layout for labelled ones: `root/class name/file`.
+"""Read a folder of image files as arrays, and labelled ones in the ImageFolder layout.
 
-Files are found as `directory` says and decoded as `picture` and `pixels` say, but any that cannot be taken is an error:
-these images are few, and chosen. The images are grey if all files are, else RGB.
+In that layout the path of a file is `root/class name/file`. `directory` says which files count, and
+`open_picture` and `resize` how they are decoded. A file that cannot be read is an error here,
+because you chose these files. The images are grey if all files are, else RGB.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from csim.records import Images
 from csim.sources.arrival import Arrival, Trouble
 from csim.sources.directory import SUFFIXES, check_folder, walk
 from csim.sources.files import read_file
-from csim.sources.names import text_of
 from csim.sources.open_picture import open_picture
-from csim.sources.resize import fit, least_side, to_array
+from csim.sources.path_text import path_to_text
+from csim.sources.resize import fit, min_decoded_side, to_array
 
 _T = TypeVar("_T")
 
@@ -31,9 +32,10 @@ def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Imag
     Parameters
     ----------
     folder
-        Where to look.
+        The folder to read.
     size
-        Height and width to resize to, needed if the files differ. Raising it shows finer detail and costs time.
+        Height and width to resize to; needed if the files differ. Higher keeps finer detail but
+        takes more time.
     """
     root = Path(folder)
     return _read(root, _files(root), size)
@@ -42,12 +44,12 @@ def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Imag
 def read_labelled(
     folder: str | Path, size: tuple[int, int] | None = None
 ) -> tuple[Images, list[str]]:
-    """Return the images of a folder with a subfolder per class, and the name of each image's class.
+    """Return the images of a folder with one subfolder per class, and each image's class name.
 
     Parameters
     ----------
     folder
-        Its subfolders are the classes.
+        The folder; its subfolders are the classes.
     size
         As for `read_images`.
     """
@@ -57,16 +59,19 @@ def read_labelled(
 
 
 def labelled_files(folder: str | Path) -> Iterator[tuple[Arrival, str]]:
-    """Give the files of a folder with a subfolder per class, and the name of each file's class; nothing is read yet.
+    """Yield the files of a folder with one subfolder per class, and each file's class name.
+
+    No file is read yet.
 
     Parameters
     ----------
     folder
-        Its subfolders are the classes. The id of a file is "labelled/" and its path from here.
+        The folder; its subfolders are the classes. The id of a file is "labelled/" and its path
+        relative to the folder.
     """
     root = Path(folder)
     return (
-        (Arrival(f"labelled/{text_of(file)}", root / file), _class_name(file))
+        (Arrival(f"labelled/{path_to_text(file)}", root / file), _class_name(file))
         for file in _labelled(root)
     )
 
@@ -74,18 +79,23 @@ def labelled_files(folder: str | Path) -> Iterator[tuple[Arrival, str]]:
 def _labelled(root: Path) -> list[str]:
     files = [file for file in _files(root) if "/" in file]
     if not files:
-        raise InputError(f"{root} must hold a subfolder of images per class; there is none")
+        raise InputError(
+            f"{root} must hold a subfolder of images per class, but has none; "
+            "move the images of each class into one"
+        )
     return files
 
 
 def _class_name(file: str) -> str:
-    return text_of(file.split("/", 1)[0])
+    return path_to_text(file.split("/", 1)[0])
 
 
 def _files(root: Path) -> list[str]:
-    files = [_sure(root, found) for found in walk(check_folder(root))]
+    files = [_or_raise(root, found) for found in walk(check_folder(root))]
     if not files:
-        raise InputError(f"{root} holds no image; known endings are {', '.join(SUFFIXES)}")
+        raise InputError(
+            f"{root} holds no image; csim reads files that end in {', '.join(SUFFIXES)}"
+        )
     return files
 
 
@@ -99,24 +109,21 @@ def _read(root: Path, files: list[str], size: tuple[int, int] | None) -> Images:
         )
     is_grey = all(picture.mode == "L" for picture in pictures)
     width, height = sizes.pop()
-    return np.stack(
-        [
-            to_array(picture, (height, width) if is_grey else (height, width, 3))
-            for picture in pictures
-        ]
-    )
+    shape = (height, width) if is_grey else (height, width, 3)
+    return np.stack([to_array(picture, shape) for picture in pictures])
 
 
 def _decode(root: Path, file: str, size: tuple[int, int] | None) -> Image.Image:
-    name = text_of(file)
-    content = _sure(root, read_file(name, root / file))
-    picture = _sure(
-        root, open_picture(name, content, least=None if size is None else least_side(size))
-    )
+    name = path_to_text(file)
+    content = _or_raise(root, read_file(name, root / file))
+    least = None if size is None else min_decoded_side(size)
+    picture = _or_raise(root, open_picture(name, content, least=least))
     return picture if size is None else fit(picture, size)
 
 
-def _sure(root: Path, outcome: _T | Trouble) -> _T:
+def _or_raise(root: Path, outcome: _T | Trouble) -> _T:
     if isinstance(outcome, Trouble):
-        raise InputError(f"{root / outcome.id} cannot be read: {outcome.reason}; mend or remove it")
+        raise InputError(
+            f"{root / outcome.id} cannot be read: {outcome.reason}; repair or remove it"
+        )
     return outcome

@@ -1,7 +1,7 @@
-"""The images of a NumPy archive (`.npz`), by number.
+"""Read the images of a NumPy archive (`.npz`).
 
-The whole array is read into memory: NumPy unpacks an archive's array at once or not at all. Split archives that are
-larger than that, or write their images as files.
+The array is read into memory as a whole, because NumPy cannot decompress a part of it. Split larger
+archives, or write their images as files.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from csim.errors import InputError
 from csim.records import Images
 from csim.sources.arrays import check_images
 from csim.sources.arrival import Arrival
-from csim.sources.names import text_of
+from csim.sources.path_text import path_to_text
 
 
 class NpzFile:
-    """The images in an archive's array "images", or in its only array.
+    """Yield the images in an archive's array "images", or in its only array.
 
     Parameters
     ----------
     path
-        The file. An image's id is the file's name and the image's number: "birds.npz#000012".
+        The file. The id of an image is the file name and the image's number, counted from 0:
+        "birds.npz#000012".
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._name = text_of(Path(path).name)
+        self._name = path_to_text(Path(path).name)
         try:
             self._images = _read(Path(path))
         except (
@@ -52,12 +53,13 @@ class NpzFile:
 
 def _read(path: Path) -> Images:
     with open(path, "rb") as file:
-        archive = np.load(file, allow_pickle=False)  # a pickle could run anything
+        archive = np.load(file, allow_pickle=False)  # loading a pickle can run any code
         if not isinstance(archive, Archive):
             raise InputError("this is a single array; write it with numpy.savez")
         names = archive.files
         if "images" not in names and len(names) != 1:
             raise InputError(
-                f"it must hold an array called images, or one only; it holds {', '.join(names) or 'none'}"
+                "it must hold an array called images, or one array only; "
+                f"it holds {', '.join(names) or 'none'}"
             )
         return check_images(archive["images" if "images" in names else names[0]])

@@ -1,9 +1,10 @@
-"""Decoding ahead: several threads decode what a source gives, in the source's order.
+"""Decode ahead: several threads decode the images of a source, in the order of the source.
 
-Pillow lets go of Python's lock while it unpacks, so threads share the work. Handing an arrival to a thread costs as
-much as decoding a small one, so a thread is handed as many at a time as it decodes in a few milliseconds: thumbnails
-by the dozen, photographs one by one. Thumbnails all go to one thread: most of their work needs Python's lock, and two
-threads that fight for it take twice as long as one. What is in flight is bounded, whatever the source holds.
+Pillow releases Python's global interpreter lock (GIL) while it decodes, so threads run in parallel.
+Submitting an arrival to a thread costs as much as decoding a small image. So arrivals are submitted
+in batches that take a few milliseconds: dozens of thumbnails, or one photograph. All batches of
+thumbnails go to one thread. Most of their work holds the GIL, and two threads that compete for it
+take twice as long as one. The number of images in flight is bounded, whatever the source holds.
 """
 
 from __future__ import annotations
@@ -19,40 +20,41 @@ from csim.errors import SettingsError
 from csim.sources.arrival import Arrival, Decoded, Source, Trouble
 from csim.sources.decode import decode
 
-_MOST_WORKERS = 4  # beyond, they wait for Python's lock more than they decode
-_LARGEST_HANDFUL = 64
-_HANDFUL_SECONDS = 0.01
-_SMALL_SECONDS = 0.0005  # of processor time for one image
+_MAX_WORKERS = 4  # more threads spend more time waiting for the GIL than decoding
+_MAX_BATCH_SIZE = 64
+_BATCH_SECONDS = 0.01
+_SMALL_IMAGE_SECONDS = 0.0005  # processor time per image
 
 
 def decoded(
     source: Source, shape: tuple[int, ...], *, ahead: int = 512, workers: int | None = None
 ) -> Iterator[Decoded | Trouble | None]:
-    """Give a source's images decoded, in its order, with its troubles and those of decoding among them.
+    """Yield a source's images decoded, and its troubles and those of decoding, in its order.
 
-    Before a None of the source, all that came before it is given. If the source raises an error, so does this, after
-    giving all that came before. Closing the iterator ends the threads.
+    When the source yields a None, everything before it is yielded first. If the source raises an
+    error, so does this iterator, after everything before it. Closing the iterator ends the threads.
 
     Parameters
     ----------
     source
-        Read in the caller's thread, as far ahead as allowed.
+        Read in the caller's thread, up to `ahead` images in advance.
     shape
-        Of the stream's images, (h, w) or (h, w, 3).
+        The shape of the stream's images, (h, w) or (h, w, 3).
     ahead
-        The most images in flight. Raising it evens out large and small files, for memory: each may hold 1 MB and more.
+        The most images in flight. Higher evens out large and small files but uses more memory: an
+        image may hold 1 MB or more.
     workers
-        Threads; by default as many as processors, at most 4.
+        Threads; by default the number of processors, at most 4. Higher decodes photographs faster,
+        up to the number of processors.
     """
     for name, number in (("ahead", ahead), ("workers", workers)):
         if number is not None and number < 1:
             raise SettingsError(f"{name} must be at least 1, got {number}")
-    return _decoded(
-        source, _Flight(shape, ahead, workers or min(_MOST_WORKERS, os.cpu_count() or 1))
-    )
+    threads = workers or min(_MAX_WORKERS, os.cpu_count() or 1)
+    return _decoded(source, _DecodeQueue(shape, ahead, threads))
 
 
-def _decoded(source: Source, flight: _Flight) -> Iterator[Decoded | Trouble | None]:
+def _decoded(source: Source, queue: _DecodeQueue) -> Iterator[Decoded | Trouble | None]:
     failure = None
     arrivals = iter(source)
     try:
@@ -61,85 +63,84 @@ def _decoded(source: Source, flight: _Flight) -> Iterator[Decoded | Trouble | No
                 arrival = next(arrivals)
             except StopIteration:
                 break
-            except (
-                Exception
-            ) as error:  # the user's own: whatever it is, it comes out after the images before it
+            except Exception as error:  # the source may be the user's own code: raised below
                 failure = error
                 break
             if arrival is None:
-                yield from flight.land_all()
+                yield from queue.drain()
                 yield None
             else:
-                flight.board(arrival)
-                yield from flight.land_some()
-        yield from flight.land_all()
+                queue.submit(arrival)
+                yield from queue.results()
+        yield from queue.drain()
     finally:
-        flight.end()
+        queue.close()
     if failure is not None:
         raise failure
 
 
-class _Flight:
+class _DecodeQueue:
     """The arrivals that are being decoded, oldest first."""
 
     def __init__(self, shape: tuple[int, ...], ahead: int, workers: int) -> None:
         self._shape = shape
         self._ahead = ahead
-        self._largest = max(1, min(_LARGEST_HANDFUL, ahead // (2 * workers)))
-        self._handful: list[Arrival | Trouble] = []
-        self._size = 1  # of a handful, until it is known how long an image takes
-        self._flying: deque[Future[list[Decoded | Trouble]]] = deque()
-        self._count = 0  # of arrivals in flight
+        self._max_batch_size = max(1, min(_MAX_BATCH_SIZE, ahead // (2 * workers)))
+        self._batch: list[Arrival | Trouble] = []
+        self._batch_size = 1  # until it is known how long an image takes
+        self._in_flight: deque[Future[list[Decoded | Trouble]]] = deque()
+        self._in_flight_count = 0  # of arrivals, not of batches
         self._is_small = False
-        self._is_over = threading.Event()
+        self._is_closed = threading.Event()
         self._many = ThreadPoolExecutor(workers, thread_name_prefix="csim-decode")
         self._one = ThreadPoolExecutor(1, thread_name_prefix="csim-decode")
 
-    def board(self, arrival: Arrival | Trouble) -> None:
-        """Take an arrival; it is handed to a thread as soon as there is a handful, or nothing else to do."""
-        self._handful.append(arrival)
-        if len(self._handful) >= self._size or not self._flying:
-            self._start()
+    def submit(self, arrival: Arrival | Trouble) -> None:
+        """Add an arrival; the batch starts when it is full, or when nothing is in flight."""
+        self._batch.append(arrival)
+        if len(self._batch) >= self._batch_size or not self._in_flight:
+            self._start_batch()
 
-    def land_some(self) -> Iterator[Decoded | Trouble]:
-        """Give what is finished, and as much more as must come down before another may be taken."""
-        while self._flying and (
-            self._flying[0].done() or self._count + len(self._handful) >= self._ahead
+    def results(self) -> Iterator[Decoded | Trouble]:
+        """Yield what is finished, and wait for more while the queue is full."""
+        while self._in_flight and (
+            self._in_flight[0].done() or self._in_flight_count + len(self._batch) >= self._ahead
         ):
-            yield from self._land()
+            yield from self._oldest_batch()
 
-    def land_all(self) -> Iterator[Decoded | Trouble]:
-        """Give all that was taken."""
-        self._start()
-        while self._flying:
-            yield from self._land()
+    def drain(self) -> Iterator[Decoded | Trouble]:
+        """Yield everything that was submitted."""
+        self._start_batch()
+        while self._in_flight:
+            yield from self._oldest_batch()
 
-    def end(self) -> None:
-        """Decode nothing more and wait for the threads, which finish the image they are at."""
-        self._is_over.set()
+    def close(self) -> None:
+        """Cancel all waiting work, and wait for the threads to finish their current image."""
+        self._is_closed.set()
         for pool in (self._one, self._many):
             pool.shutdown(cancel_futures=True)
 
-    def _start(self) -> None:
-        if self._handful:
-            self._count += len(self._handful)
+    def _start_batch(self) -> None:
+        if self._batch:
+            self._in_flight_count += len(self._batch)
             pool = self._one if self._is_small else self._many
-            self._flying.append(pool.submit(self._decode, self._handful))
-            self._handful = []
+            self._in_flight.append(pool.submit(self._decode, self._batch))
+            self._batch = []
 
-    def _land(self) -> list[Decoded | Trouble]:
-        landed = self._flying.popleft().result()
-        self._count -= len(landed)
-        return landed
+    def _oldest_batch(self) -> list[Decoded | Trouble]:
+        results = self._in_flight.popleft().result()
+        self._in_flight_count -= len(results)
+        return results
 
-    def _decode(self, handful: list[Arrival | Trouble]) -> list[Decoded | Trouble]:
-        started = time.thread_time()  # not the clock: it would count the waiting for other threads
+    def _decode(self, batch: list[Arrival | Trouble]) -> list[Decoded | Trouble]:
+        started = time.thread_time()  # a wall clock would count the wait for other threads
         results = [
             arrival if isinstance(arrival, Trouble) else decode(arrival, self._shape)
-            for arrival in handful
-            if not self._is_over.is_set()
+            for arrival in batch
+            if not self._is_closed.is_set()
         ]
-        each = (time.thread_time() - started) / len(handful)
-        self._is_small = each < _SMALL_SECONDS
-        self._size = max(1, min(self._largest, round(_HANDFUL_SECONDS / max(each, 1e-6))))
+        seconds_each = (time.thread_time() - started) / len(batch)
+        self._is_small = seconds_each < _SMALL_IMAGE_SECONDS
+        batch_size = round(_BATCH_SECONDS / max(seconds_each, 1e-6))
+        self._batch_size = max(1, min(self._max_batch_size, batch_size))
         return results

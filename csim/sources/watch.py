@@ -1,7 +1,8 @@
-"""A folder that is watched: first the images that are there, then those that come, for ever.
+"""Watch a folder: yield the images that exist now, then new ones as they appear, without end.
 
-With watchfiles (the extra `watch`) a new file is noticed at once. A rescan every so often finds what was missed, on
-network drives for one, and is enough alone. Which files count is told in `directory`, when one is taken in `settling`.
+With watchfiles (the extra `watch`) csim notices a new file at once. A regular rescan finds what
+watchfiles missed, for example on network drives, and is enough alone. `directory` says which files
+count, and `complete_files` when a file is complete.
 """
 
 from __future__ import annotations
@@ -15,29 +16,32 @@ from pathlib import Path
 
 from csim.errors import SettingsError
 from csim.sources.arrival import Arrival, Trouble
+from csim.sources.complete_files import CompleteFiles
 from csim.sources.directory import check_folder, is_image_name
-from csim.sources.settling import Settling
 
-_PAUSE = 0.25  # seconds between two looks at the clock
-_SPARING = 10  # a rescan waits so many times as long as the last one took, and so takes a tenth of the time at most
+_POLL_SECONDS = 0.25
+_RESCAN_SPACING = 10  # wait 10 times as long as the last rescan took
 
 _log = logging.getLogger(__name__)
 
 
-class Watched:
-    """The image files below a folder, now and later. While nothing comes, None comes four times a second.
+class WatchedDirectory:
+    """Yield the image files below a folder, now and later.
+
+    While nothing arrives, it yields None four times a second.
 
     Parameters
     ----------
     root
-        The folder. An image's id is its path from here, as `text_of` writes it.
+        The folder. The id of an image is its path relative to it, as `path_to_text` writes it.
     every
-        Seconds between two rescans, or ten times what the last one took if that is longer. Raising it spares the
-        disk, and finds later what was missed.
+        Seconds between two rescans, or ten times as long as the last one took if that is longer.
+        Higher reads the disk less, but finds missed files later.
     settle
-        Seconds for which a file must not have changed to be taken. Raising it waits out slower writers.
+        Seconds without a change after which a file is complete. Higher waits for slower writers,
+        but every file arrives later.
     stop
-        Asked before anything is given; when it says True the source ends.
+        Called before each value; the source ends when it returns True.
     """
 
     def __init__(
@@ -57,37 +61,36 @@ class Watched:
         self._stop = stop
 
     def __iter__(self) -> Iterator[Arrival | Trouble | None]:
-        for found in self._for_ever():
+        for found in self._watch():
             if self._stop():
                 return
             yield found
 
-    def _for_ever(self) -> Iterator[Arrival | Trouble | None]:
-        files = Settling(self.root, self._settle)
+    def _watch(self) -> Iterator[Arrival | Trouble | None]:
+        files = CompleteFiles(self.root, self._settle)
         next_scan = time.monotonic()
-        with closing(
-            _changes(self.root)
-        ) as changes:  # begun before the first look, so that nothing falls between
+        # Opened before the first scan, so that no file is missed between the two.
+        with closing(_changes(self.root)) as changes:
             for changed in changes:
                 for path in changed:
-                    files.look(path)
+                    files.check(path)
                 if time.monotonic() >= next_scan:
                     started = time.monotonic()
                     yield from files.rescan()
                     took = time.monotonic() - started
-                    next_scan = time.monotonic() + max(self._every, _SPARING * took)
-                yield from files.complete()
+                    next_scan = time.monotonic() + max(self._every, _RESCAN_SPACING * took)
+                yield from files.take_complete()
                 yield None
 
 
 def _changes(root: Path) -> Generator[list[str], None, None]:
-    """Give the paths of image files that have changed, four times a second, for ever."""
+    """Yield the paths of changed image files, four times a second, without end."""
     try:
         from watchfiles import watch  # noqa: PLC0415
     except ImportError:
-        yield from _pauses()
+        yield from _no_changes()
         return
-    milliseconds = int(_PAUSE * 1000)
+    milliseconds = int(_POLL_SECONDS * 1000)
     try:
         for changes in watch(
             root,
@@ -98,27 +101,26 @@ def _changes(root: Path) -> Generator[list[str], None, None]:
             ignore_permission_denied=True,
         ):
             yield [path for _, changed in changes if (path := _path_in(root, changed))]
-    except (OSError, RuntimeError) as error:  # the system watches only so many folders
-        _log.warning(
-            "%s cannot be watched (%s); it is looked through every few seconds instead", root, error
-        )
-        yield from _pauses()
+    except (OSError, RuntimeError) as error:  # the system limits how many folders one may watch
+        _log.warning("cannot watch %s (%s); rescanning it every few seconds instead", root, error)
+        yield from _no_changes()
 
 
-def _pauses() -> Generator[list[str], None, None]:
+def _no_changes() -> Generator[list[str], None, None]:
     while True:
         yield []
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
 
 
 def _path_in(root: Path, changed: str) -> str | None:
-    """Return the path from `root` of an image file that has changed, None if the rescan must judge it.
+    """Return the path of a changed image relative to `root`, or None to leave it to the rescan.
 
-    That is so for files below a hidden folder and for those reached by a link, which may have another path.
+    The rescan decides about files below a hidden folder and about files reached through a link,
+    which may have another path.
     """
     path = os.path.relpath(changed, root)
     folder, name = os.path.split(path)
-    straight = os.path.normpath(os.path.join(os.path.realpath(root), folder))
-    is_straight = os.path.realpath(os.path.join(root, folder)) == straight
+    unlinked = os.path.normpath(os.path.join(os.path.realpath(root), folder))
+    is_unlinked = os.path.realpath(os.path.join(root, folder)) == unlinked
     is_hidden = any(part.startswith(".") for part in folder.split("/"))
-    return path if is_straight and not is_hidden and is_image_name(name) else None
+    return path if is_unlinked and not is_hidden and is_image_name(name) else None

@@ -1,8 +1,8 @@
-"""Which image leaves when a class's shelf is full.
+"""Choose which image leaves when the shelf of a class is full.
 
-A shelf keeps the images whose label a person told apart from those whose label was inferred (spread from an
-answer, or predicted). `ProtectTold`, the default, never gives up a told label for an inferred one: told ones
-are what a person spent time on. `OldestOut` is the paper's rule.
+A shelf keeps told images (a person labelled them) apart from inferred ones (spread from an answer,
+or predicted). `ProtectTold`, the default, never replaces a told image by an inferred one, because a
+person spent time on it. `OldestOut` is the paper's rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from csim.records import Item, ItemId
 
 @dataclass
 class Shelf:
-    """The images of one class: item and order of arrival by item id, oldest first."""
+    """Hold the images of one class: order of arrival and item by item id, oldest first."""
 
     told: dict[ItemId, tuple[int, Item]] = field(default_factory=dict)
     inferred: dict[ItemId, tuple[int, Item]] = field(default_factory=dict)
@@ -25,18 +25,21 @@ class Shelf:
 
 
 class Eviction(Protocol):
-    """A rule for a full shelf."""
+    """Make room on a full shelf."""
 
     def make_room(self, shelf: Shelf, *, is_told: bool) -> ItemId | None:
-        """Take one image off a full shelf for a newcomer; return its id, or None to turn the newcomer away."""
+        """Remove one image for a new one and return its id, or return None to refuse the new one.
+
+        `is_told` tells whether the new image is told.
+        """
         ...
 
 
 class OldestOut:
-    """The oldest image leaves, whoever labelled it."""
+    """Remove the oldest image, told or inferred."""
 
     def make_room(self, shelf: Shelf, *, is_told: bool) -> ItemId | None:
-        """Take off the oldest image."""
+        """Remove the oldest image and return its id."""
         oldest = [next(iter(part.values())) for part in (shelf.told, shelf.inferred) if part]
         _, item = min(oldest, key=lambda entry: entry[0])
         (shelf.told if item.id in shelf.told else shelf.inferred).pop(item.id)
@@ -44,10 +47,10 @@ class OldestOut:
 
 
 class ProtectTold:
-    """The oldest inferred image leaves; a told one only for another told one."""
+    """Remove the oldest inferred image; remove a told one only for another told one."""
 
     def make_room(self, shelf: Shelf, *, is_told: bool) -> ItemId | None:
-        """Take off the oldest inferred image, else for a told newcomer the oldest told one."""
+        """Remove the oldest inferred image; if none is left, a told one for a told one."""
         part = shelf.inferred or (shelf.told if is_told else {})
         item_id = next(iter(part), None)
         if item_id is not None:

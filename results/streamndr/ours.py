@@ -10,7 +10,7 @@ from csim.bench.baselines.ecsminer import EcsMiner, EcsMinerSettings
 from csim.bench.datasets.digits import digits
 from csim.bench.run import run
 from csim.bench.scenario import paper_stream
-from csim.metrics.reading import read
+from csim.metrics.outcomes import read_outcomes
 from csim.threads import one_thread
 
 K, ENOUGH, DELAY, MODELS = 10, 20, 200, 6  # spheres a model, q, T_l, L
@@ -31,8 +31,8 @@ def main(work: Path) -> None:
     )  # fmt: skip
     with one_thread():
         events = run(stream, lambda on_event: EcsMiner(settings, on_event)).events
-    log = read(events)
-    said = [(log.at_once[item_id], sorted(known)) for item_id, known in log.known.items()]
+    log = read_outcomes(events)
+    said = [(log.at_arrival[item_id], sorted(known)) for item_id, known in log.known.items()]
     setting = {"K": K, "q": ENOUGH, "T_l": DELAY, "L": MODELS, "chunk": chunk}
     (work / "ours.json").write_text(json.dumps({"said": said, "setting": setting}))
 

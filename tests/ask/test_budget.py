@@ -23,7 +23,10 @@ def most_by_counting(share: Fraction, position: int) -> int:
 
 @given(per_mille=st.integers(0, 999), steps=STEPS)
 def test_the_share_is_kept_at_every_moment_and_never_granted_short(per_mille, steps):
-    budget, share, position, asked = Budget(per_mille / 1000), Fraction(per_mille, 1000), 0, 0
+    budget = Budget(per_mille / 1000)
+    share = Fraction(per_mille, 1000)
+    position = 0
+    asked = 0
     for passed, wished in steps:
         position += passed
         assert budget.left(position) == most_by_counting(share, position) - asked
@@ -38,7 +41,8 @@ def test_the_share_is_kept_at_every_moment_and_never_granted_short(per_mille, st
     positions=st.lists(st.integers(0, 10**7), max_size=20).map(sorted),
 )
 def test_whatever_is_granted_and_spent_at_once_stays_within_the_share(share, positions):
-    budget, asked = Budget(share), 0
+    budget = Budget(share)
+    asked = 0
     for position in positions:
         left = budget.left(position)
         budget.spend(left)
@@ -79,7 +83,7 @@ def test_what_is_not_asked_is_not_lost():
 
 
 def test_questions_beyond_the_budget_must_be_made_up_for():
-    """A person may split a group at any time; later questions then wait for the stream to catch up."""
+    """A person may split a group at any time; later questions then wait for the stream."""
     budget = Budget(0.1)
     budget.spend(4)
     assert budget.left(20) == 0
@@ -97,7 +101,8 @@ def test_looking_spends_nothing():
     position=st.integers(0, 1000),
 )
 def test_state_survives_a_restore(per_mille, spent, position):
-    budget, other = Budget(per_mille / 1000), Budget(per_mille / 1000)
+    budget = Budget(per_mille / 1000)
+    other = Budget(per_mille / 1000)
     other.spend(17)  # a restore forgets what was there
     for questions in spent:
         budget.spend(questions)

@@ -73,7 +73,8 @@ def test_a_class_lives_as_long_as_an_answer_or_the_warm_up_stands_behind_it():
 
 def test_a_merge_hands_support_on():
     catalogue = birds()
-    gull, tern = catalogue.add("gull", is_lasting=False), catalogue.add("tern", is_lasting=False)
+    gull = catalogue.add("gull", is_lasting=False)
+    tern = catalogue.add("tern", is_lasting=False)
     catalogue.support(gull)
     catalogue.support(tern)
     catalogue.merge(gull, tern)

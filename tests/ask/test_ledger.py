@@ -34,7 +34,7 @@ def ledger_with(*groups: Group, size: int = 100) -> Ledger:
 
 def bring_to(ledger: Ledger, question_id: int, status: str) -> None:
     if status == "answered":
-        ledger.settle(question_id, 3)
+        ledger.mark(question_id, "answered", 3)
     elif status != "open":
         ledger.mark(question_id, status)
 
@@ -59,7 +59,7 @@ def test_an_answer_applies_only_from_the_states_in_the_drawing(status, kind):
     else:
         with pytest.raises(QuestionError, match=f"question 1 is {status}"):
             ledger.check([answer])
-    assert ledger.status(1) == status
+    assert ledger.entry(1).status == status
 
 
 @pytest.mark.parametrize("question_id", [0, 3, -1, "1"])
@@ -75,10 +75,10 @@ def test_two_answers_to_one_question_are_refused_together():
 
 def test_a_settled_question_remembers_its_class_until_it_is_undone():
     ledger = ledger_with(group("a", "b"))
-    assert [item.id for item in ledger.settle(1, 3).members] == ["a", "b"]
+    assert [item.id for item in ledger.mark(1, "answered", 3)[0].members] == ["a", "b"]
     assert ledger.questions("answered")[0].id == 1
     question, class_id = ledger.mark(1, "undone")
-    assert (question.id, class_id, ledger.status(1)) == (1, 3, "undone")
+    assert (question.id, class_id, ledger.entry(1).status) == (1, 3, "undone")
 
 
 def test_one_image_cannot_be_split():
@@ -98,7 +98,7 @@ def test_parts_must_hold_every_image_once(parts):
 
 def test_room_is_made_by_forgetting_settled_questions_first_and_the_oldest_of_the_rest_next():
     ledger = ledger_with(group("a", "b"), group("c", "d"), group("e", "f"), size=4)
-    ledger.settle(2, 0)
+    ledger.mark(2, "answered", 0)
     assert ledger.expire() == []
     assert [q.id for q in ledger.questions()] == [1, 3]
     ledger.open([group("g", "h")], [()], position=9)
@@ -112,11 +112,11 @@ def test_a_ledger_that_is_full_for_long_remembers_no_more_than_it_may():
     ledger = Ledger(50)
     for number in range(400):
         ledger.open([group(f"{number}a", f"{number}b")], [()], position=number)
-        ledger.settle(number + 1, 0)
+        ledger.mark(number + 1, "answered", 0)
         ledger.expire()
     assert len(ledger.questions("answered")) == 25
     assert len(ledger.state()["items"]["ids"]) == 50
-    assert len(ledger._held) == 50
+    assert len(ledger._uses) == 50
 
 
 def test_an_image_in_a_split_question_and_its_part_is_held_until_both_are_gone():
@@ -135,14 +135,16 @@ def item(item_id: str) -> Item:
 
 def test_images_join_an_open_question_once_each_behind_its_members():
     ledger = ledger_with(group("a", "b"), group("c"))
-    assert ledger.strangers({1: [item("x"), item("a"), item("y")]}) == {1: [item("x"), item("y")]}
+    assert ledger.select_joinable({1: [item("x"), item("a"), item("y")]}) == {
+        1: [item("x"), item("y")]
+    }
     ledger.join(1, [item("x"), item("y")])
-    assert ledger.strangers({1: [item("y"), item("x")]}) == {1: []}
-    question = ledger.question(1)
+    assert ledger.select_joinable({1: [item("y"), item("x")]}) == {1: []}
+    question = ledger.entry(1).question
     assert [member.id for member in question.members] == ["a", "b", "x", "y"]
     assert (question.id, question.position, question.representative.id) == (1, 5, "b")
     assert question.guesses == ((0, 0.7), (1, 0.1))
-    assert [member.id for member in ledger.question(2).members] == ["c"]
+    assert [member.id for member in ledger.entry(2).question.members] == ["c"]
 
 
 def test_a_question_that_nobody_asked_cannot_be_joined():
@@ -163,62 +165,64 @@ def test_an_image_that_another_question_shows_joins_none():
     ledger = ledger_with(group("a"), group("b"), group("c"), group("d"))
     ledger.mark(3, "skipped")
     ledger.mark(4, "split")
-    assert ledger.strangers({1: [item("b"), item("c"), item("d")]}) == {1: [item("d")]}
+    assert ledger.select_joinable({1: [item("b"), item("c"), item("d")]}) == {1: [item("d")]}
 
 
-def test_images_are_called_away_from_open_questions_but_not_from_those_that_show_them():
+def test_members_are_removed_from_open_questions_but_not_from_those_that_show_them():
     ledger = ledger_with(group("a", "b", "c"), group("d", "e"), group("f", "g"))
     ledger.mark(3, "skipped")
-    left = ledger.call_away([item("a"), item("c"), item("d"), item("g"), item("x")])
-    assert [(question_id, [own.id for own in gone]) for question_id, gone in left] == [
+    left = ledger.remove_members([item("a"), item("c"), item("d"), item("g"), item("x")])
+    assert [(question_id, [member.id for member in gone]) for question_id, gone in left] == [
         (1, ["a"]),
         (2, ["d"]),
     ]
-    assert [member.id for member in ledger.question(1).members] == ["b", "c"]
-    assert ledger.question(1).representative.id == "c"
+    assert [member.id for member in ledger.entry(1).question.members] == ["b", "c"]
+    assert ledger.entry(1).question.representative.id == "c"
     assert "a" not in ledger
     assert "g" in ledger
-    assert ledger.call_away([item("a")]) == []
+    assert ledger.remove_members([item("a")]) == []
 
 
-def test_who_was_called_away_needs_no_room():
+def test_a_removed_member_needs_no_room():
     ledger = ledger_with(group("a", "b", "c"), size=2)
-    ledger.call_away([item("a")])
+    ledger.remove_members([item("a")])
     assert ledger.expire() == []
     assert "a" not in ledger
 
 
-def test_an_answer_is_not_about_members_that_a_model_has_seen_otherwise_since():
-    ledger, again = ledger_with(group("a", "b", "c"), group("d", "e")), Ledger(100)
-    ledger.settle(1, 0)
-    ledger.free(["a", "d", "x"])
+def test_an_answer_does_not_label_excluded_members():
+    ledger = ledger_with(group("a", "b", "c"), group("d", "e"))
+    again = Ledger(100)
+    ledger.mark(1, "answered", 0)
+    ledger.exclude(["a", "d", "x"])
     again.restore(ledger.state())
-    for own in (ledger, again):
-        assert [item.id for item in own.bound(1)] == ["b", "c"]
-        assert [item.id for item in own.bound(2)] == [
+    for kept in (ledger, again):
+        assert [item.id for item in kept.entry(1).answered_members()] == ["b", "c"]
+        assert [item.id for item in kept.entry(2).answered_members()] == [
             "d",
             "e",
-        ]  # not answered yet: nothing was spread
-        assert [item.id for item in own.question(1).members] == ["a", "b", "c"]
+        ]  # not answered yet
+        assert [item.id for item in kept.entry(1).question.members] == ["a", "b", "c"]
 
 
 def test_who_joined_is_settled_saved_and_split_with_the_rest():
-    ledger, again = ledger_with(group("a", "b")), Ledger(100)
+    ledger = ledger_with(group("a", "b"))
+    again = Ledger(100)
     ledger.join(1, [item("x")])
     ledger.check([Split(1, (("a", "x"), ("b",)))])
     again.restore(ledger.state())
     assert again.questions() == ledger.questions()
-    assert [member.id for member in again.settle(1, 0).members] == ["a", "b", "x"]
+    assert [member.id for member in again.mark(1, "answered", 0)[0].members] == ["a", "b", "x"]
     assert "x" in again
 
 
 def test_state_survives_a_round_trip():
     ledger = ledger_with(group("a", "b"), group("c"), group("d"))
-    ledger.settle(1, 4)
+    ledger.mark(1, "answered", 4)
     ledger.mark(2, "skipped")
     again = Ledger(100)
     again.restore(ledger.state())
-    assert [again.status(q) for q in (1, 2, 3)] == ["answered", "skipped", "open"]
+    assert [again.entry(q).status for q in (1, 2, 3)] == ["answered", "skipped", "open"]
     assert again.questions("answered") == ledger.questions("answered")
     assert again.questions("answered")[0].representative.image.tolist() == [[1] * 8] * 8
     assert again.mark(1, "undone")[1] == 4

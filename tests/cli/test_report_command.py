@@ -4,21 +4,17 @@ import subprocess
 import sys
 
 import pytest
-import typer
 from report.small_folder import copy_of, small_folder, truth
 from report.small_log import Page
 from typer.testing import CliRunner
 
-from csim.cli.messages import in_one_line
-from csim.cli.report import report
+from csim.cli.main import app
 
 pytestmark = pytest.mark.slow
-app = typer.Typer()
-app.command()(in_one_line(report))
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["report", *(str(argument) for argument in arguments)])
 
 
 @pytest.fixture
@@ -72,7 +68,7 @@ def test_with_the_truth_the_page_says_how_right_the_labels_are(tmp_path, table):
     assert done.exit_code == 0, done.output
     words = Page(out.read_text()).words
     assert "How right it is" in words
-    assert any(f"--truth {table}" in own for own in words)
+    assert any(f"--truth {table}" in text for text in words)
 
 
 def test_a_truth_that_cannot_be_taken_leaves_no_page(tmp_path):

@@ -30,7 +30,7 @@ def make_head(current=lambda class_id: class_id, threshold=None, **options):
 
 
 def with_thresholds(lowest, **options):
-    """Return a head whose thresholds are the given ones; two equal scores make the bound that very score."""
+    """Return a head with the given thresholds."""
     head = make_head(**options)
     head.restore({"class_ids": list(lowest), "lowest": np.array(list(lowest.values()))})
     return head
@@ -41,7 +41,8 @@ def draw_vectors(count, size=4, seed=1):
 
 
 def test_scores_are_what_a_plain_loop_finds():
-    model, vectors = make_model(), draw_vectors(6)
+    model = make_model()
+    vectors = draw_vectors(6)
     expected = [
         [1 / (1 + np.exp(-(sum(w * v for w, v in zip(row, vector, strict=True)) + b)))
          for row, b in zip(model.weights, model.bias, strict=True)]
@@ -69,8 +70,8 @@ def test_folding_takes_the_best_column_of_each_class(columns, rows, seed):
     folded = fold(scores, columns, class_ids)
     assert folded.shape == (rows, len(class_ids))
     for row in range(rows):
-        for place, class_id in enumerate(class_ids):
-            assert folded[row, place] == max(
+        for index, class_id in enumerate(class_ids):
+            assert folded[row, index] == max(
                 s for s, c in zip(scores[row], columns, strict=True) if c == class_id
             )
     assert (scores == before).all()
@@ -84,7 +85,7 @@ def test_an_image_is_rejected_only_if_it_is_below_every_threshold(seed, classes)
     head = with_thresholds(lowest, class_ids=class_ids)
     scores = rng.random((30, classes))
     for row, decision in zip(scores.tolist(), head.decide(scores), strict=True):
-        best = max(range(classes), key=lambda place: row[place])
+        best = max(range(classes), key=lambda column: row[column])
         is_accepted = any(score >= lowest[c] for score, c in zip(row, class_ids, strict=True))
         assert decision == Decision(class_ids[best], row[best], is_accepted)
 
@@ -103,21 +104,24 @@ def test_by_quantiles_only_the_class_of_highest_score_can_accept_an_image():
 
 
 def test_thresholds_are_fitted_on_each_class_own_score_for_itself():
-    head, vectors = make_head(threshold=QuantileThreshold(keep=0.5)), draw_vectors(60)
+    head = make_head(threshold=QuantileThreshold(keep=0.5))
+    vectors = draw_vectors(60)
     labels = np.repeat([9, 3, 7], 20)
     head.calibrate(vectors, labels)
     scores = head.scores(vectors)
-    for place, class_id in enumerate((3, 7, 9)):
-        own = sorted(scores[labels == class_id, place])
-        wanted = own[10 - 1]  # k = floor(0.5 · 21)
+    for column, class_id in enumerate((3, 7, 9)):
+        ordered = sorted(scores[labels == class_id, column])
+        wanted = ordered[10 - 1]  # k = floor(0.5 · 21)
         only = np.full((2, 3), -1.0)
-        only[:, place] = [wanted, wanted - 1e-9]
+        only[:, column] = [wanted, wanted - 1e-9]
         assert [d.is_accepted for d in head.decide(only)] == [True, False]
 
 
 def test_labels_of_classes_that_are_gone_do_not_count():
-    head, other = make_head(), make_head()
-    vectors, labels = draw_vectors(40), np.array([3, 7, 9, 12] * 10)
+    head = make_head()
+    other = make_head()
+    vectors = draw_vectors(40)
+    labels = np.array([3, 7, 9, 12] * 10)
     head.calibrate(vectors, labels)
     other.calibrate(vectors[labels != 12], labels[labels != 12])
     scores = np.random.default_rng(5).random((100, 3))
@@ -144,7 +148,8 @@ def test_after_a_merge_into_a_class_that_the_model_never_knew_it_is_given():
 
 def test_after_a_removal_the_class_is_never_given():
     vectors = draw_vectors(50)
-    plain, head = make_head().scores(vectors), make_head(current=lambda c: None if c == 7 else c)
+    plain = make_head().scores(vectors)
+    head = make_head(current=lambda c: None if c == 7 else c)
     assert head.class_ids == (3, 9)
     assert head.scores(vectors) == pytest.approx(plain[:, [0, 2]])
     head.calibrate(vectors, np.array([3, 9] * 25))
@@ -162,7 +167,8 @@ def test_with_all_classes_gone_everything_is_rejected():
 
 @pytest.mark.parametrize("most", [1, 2, 3, 9])
 def test_guesses_are_the_best_classes_best_first(most):
-    head, vectors = make_head(class_ids=(3, 7, 9, 4)), draw_vectors(20)
+    head = make_head(class_ids=(3, 7, 9, 4))
+    vectors = draw_vectors(20)
     scores = head.scores(vectors)
     for row, guess in zip(scores, [head.guess(vector, most) for vector in vectors], strict=True):
         expected = sorted(zip((3, 7, 9, 4), row, strict=True), key=lambda pair: -pair[1])[:most]
@@ -182,17 +188,21 @@ def test_a_head_without_thresholds_says_so():
 
 
 def test_deciding_and_guessing_change_nothing():
-    head, vectors = make_head(), draw_vectors(30)
+    head = make_head()
+    vectors = draw_vectors(30)
     head.calibrate(vectors, np.array([3, 7, 9] * 10))
     scores = head.scores(vectors)
-    kept, first = scores.copy(), head.decide(scores)
+    kept = scores.copy()
+    first = head.decide(scores)
     head.guess(vectors[0])
     assert head.decide(scores) == first
     assert (scores == kept).all()
 
 
 def test_thresholds_survive_a_restore():
-    head, other, vectors = make_head(), make_head(), draw_vectors(30)
+    head = make_head()
+    other = make_head()
+    vectors = draw_vectors(30)
     head.calibrate(vectors, np.array([3, 7, 9] * 10))
     other.restore(head.state())
     scores = np.random.default_rng(0).random((50, 3))

@@ -13,8 +13,9 @@ from csim.errors import NotFittedError
     "draw", [lambda rng, n: rng.beta(5, 2, n), lambda rng, n: rng.standard_cauchy(n)]
 )
 def test_the_promised_share_of_known_images_is_accepted(keep, draw):
-    """The mean acceptance over many draws lies in [keep, keep + 1/(n + 1)], whatever the distribution."""
-    rng, n = np.random.default_rng(1), 150
+    """The mean acceptance over many draws lies in [keep, keep + 1/(n + 1)]."""
+    rng = np.random.default_rng(1)
+    n = 150
     shares = []
     for _ in range(300):
         rule = QuantileThreshold(keep=keep)
@@ -55,16 +56,16 @@ def test_a_score_equal_to_the_threshold_passes():
 
 
 def draw_scores(rng, count, classes, known=True):
-    """Return scores, (n, K): a known image's own class scores high, some classes higher than others."""
+    """Return scores, (n, K): known images score high for their class, more for some classes."""
     scores = rng.beta(1, 9, (count, classes))
     if known:
-        own = rng.integers(classes, size=count)
-        scores[np.arange(count), own] = rng.beta(4 + 3 * own, 2)
+        labels = rng.integers(classes, size=count)
+        scores[np.arange(count), labels] = rng.beta(4 + 3 * labels, 2)
     return scores
 
 
 def by_given_class(scores):
-    """Return the best scores under the class that each image is given, as a fresh image would be."""
+    """Return the best score of each image, by the class that it gets."""
     given = scores.argmax(axis=1)
     return {c: scores[given == c, c] for c in range(scores.shape[1])}
 
@@ -72,8 +73,9 @@ def by_given_class(scores):
 @pytest.mark.parametrize("keep", [0.8, 0.95])
 @pytest.mark.parametrize("held_out", [150, 1000])
 def test_of_all_known_images_at_most_the_promised_share_is_rejected(keep, held_out):
-    """Mistaken images and young classes included: with 150 held-out images of 6 classes some borrow."""
-    rng, rejected = np.random.default_rng(2), []
+    """Count mistakes and small classes too: with 150 held-out images, some use the pooled one."""
+    rng = np.random.default_rng(2)
+    rejected = []
     for _ in range(80):
         rule = QuantileThreshold(keep=keep)
         rule.fit(by_given_class(draw_scores(rng, held_out, 6)))
@@ -85,8 +87,9 @@ def test_of_all_known_images_at_most_the_promised_share_is_rejected(keep, held_o
 
 @pytest.mark.parametrize("keep", [0.8, 0.95, 0.98])
 def test_the_promise_nearly_holds_when_every_class_is_young(keep):
-    """The n scores of a class hold n / (n + 1) of its weight, so that up to (n + 1) / n of the promise is rejected."""
-    rng, rejected = np.random.default_rng(3), []
+    """The n scores of a class hold n / (n + 1) of its weight: (n + 1) / n as many are rejected."""
+    rng = np.random.default_rng(3)
+    rejected = []
     for _ in range(300):
         rule = QuantileThreshold(keep=keep)
         rule.fit({c: rng.beta(4 + c, 2, 3) for c in range(20)})
@@ -96,15 +99,18 @@ def test_the_promise_nearly_holds_when_every_class_is_young(keep):
 
 
 def pooled(scores, keep):
-    """Return the highest score up to which what lies below weighs at most 1 - keep, step by step."""
+    """Return the highest score up to which the weights add up to at most 1 - keep."""
     count = sum(map(len, scores))
     entries = sorted(
-        (score, 1 / len(own) / len(scores) * count / (count + 1)) for own in scores for score in own
+        (score, 1 / len(part) / len(scores) * count / (count + 1))
+        for part in scores
+        for score in part
     )
-    weight, lowest = 0.0, -math.inf
-    for score, own in entries:
-        weight += own
-        if weight > 1 - keep + 1e-9:
+    total = 0.0
+    lowest = -math.inf
+    for score, weight in entries:
+        total += weight
+        if total > 1 - keep + 1e-9:
             break
         lowest = score
     return lowest
@@ -123,7 +129,7 @@ def test_a_young_class_borrows_the_threshold_of_all_scores_each_class_weighing_t
     }
     rule = QuantileThreshold(keep=keep)
     rule.fit(scores)
-    lowest = pooled([own for own in scores.values() if len(own)], keep)
+    lowest = pooled([part for part in scores.values() if len(part)], keep)
     for young in (2, 9):
         assert rule.passes([young], np.array([[lowest], [lowest - 1e-9]])).ravel().tolist() == [
             True,
@@ -140,13 +146,14 @@ def test_a_large_class_does_not_set_the_threshold_of_the_young_ones_alone():
 
 
 def test_only_the_highest_score_of_an_image_can_pass():
-    rng, rule = np.random.default_rng(0), QuantileThreshold(keep=0.9)
+    rng = np.random.default_rng(0)
+    rule = QuantileThreshold(keep=0.9)
     rule.fit({c: rng.beta(2 + c, 2, 100) for c in range(4)})
     scores = rng.random((200, 4))
     passes = rule.passes(range(4), scores)
-    for row, own in zip(scores.tolist(), passes.tolist(), strict=True):
+    for row, passing in zip(scores.tolist(), passes.tolist(), strict=True):
         best = row.index(max(row))
-        assert own == [
+        assert passing == [
             c == best and bool(rule.passes([c], np.array([[row[c]]])).all()) for c in range(4)
         ]
 
@@ -157,10 +164,12 @@ def test_a_class_of_five_images_leaves_the_rejection_of_unknown_images_as_it_was
     unknown = np.concatenate(
         [rng.beta(2, 5, (5000, 5)), np.zeros((5000, 1))], axis=1
     )  # the old classes score them
-    before, after = QuantileThreshold(keep=0.95), QuantileThreshold(keep=0.95)
+    before = QuantileThreshold(keep=0.95)
+    after = QuantileThreshold(keep=0.95)
     before.fit(old)
     after.fit(old | {5: rng.beta(1, 9, 5)})
-    was, now = before.passes(range(5), unknown[:, :5]), after.passes(range(6), unknown)
+    was = before.passes(range(5), unknown[:, :5])
+    now = after.passes(range(6), unknown)
     assert (was == now[:, :5]).all()
     assert not now[:, 5].any()
     assert 0.5 < 1 - was.any(axis=1).mean() < 1
@@ -243,7 +252,8 @@ def test_no_threshold_is_still_refused_for_a_class_it_was_not_told_of():
 
 
 def test_no_threshold_survives_a_restore():
-    rule, other = NoThreshold(), NoThreshold()
+    rule = NoThreshold()
+    other = NoThreshold()
     rule.fit({0: [], 4: []})
     other.restore(rule.state())
     assert other.passes([4, 0], np.zeros((3, 2))).all()

@@ -8,9 +8,7 @@ from csim.discover.doubt import doubt
 from csim.discover.novelty import novelty
 from csim.discover.representative import RandomMember
 
-NEW = np.array(
-    [5.0, 20.0]
-)  # far from all that is labelled, and yet the head is sure that it is RIGHT
+NEW = np.array([5.0, 20.0])  # far from all labelled images, yet the head is sure it is RIGHT
 
 
 def around(middle, count, seed, spread=0.5):
@@ -38,7 +36,7 @@ def asked(found):
 
 
 def weigh(recent):
-    """Return the greater of doubt and novelty above chance; distances compare alike in features and components."""
+    """Return the greater of doubt and novelty; less than 0.25 of novelty counts as 0."""
     scene = scene_of(recent, LABELLED)
     labelled, columns = scene.reference
     guesses = scene.scores.argmax(axis=1)
@@ -53,8 +51,8 @@ MIXED = np.concatenate([KNOWN, DOUBTFUL, around(NEW, 25, 5)])
 def test_there_are_never_more_questions_than_may_be_asked_and_no_image_is_in_two(most):
     found = choose(MIXED, most)
     assert len(found.picks) <= most
-    places = [place for pick in found.picks for place in pick.members.tolist()]
-    assert len(places) == len(set(places))
+    indices = [index for pick in found.picks for index in pick.members.tolist()]
+    assert len(indices) == len(set(indices))
     assert all(pick.representative in pick.members for pick in found.picks)
 
 
@@ -63,13 +61,13 @@ def test_all_questions_that_may_be_asked_are_asked_while_there_is_doubt(most):
     assert len(choose(MIXED, most).picks) == most
 
 
-def test_with_many_questions_all_that_is_in_doubt_is_asked_about_or_spoken_for():
+def test_with_many_questions_every_doubtful_image_is_in_a_group():
     found = choose(MIXED, 500)
-    places = [place for pick in found.picks for place in pick.members.tolist()]
-    assert sorted(places) == np.flatnonzero(weigh(MIXED) >= 0.05).tolist()
+    indices = [index for pick in found.picks for index in pick.members.tolist()]
+    assert sorted(indices) == np.flatnonzero(weigh(MIXED) >= 0.05).tolist()
 
 
-def test_where_nobody_speaks_for_another_the_least_sure_comes_first():
+def test_without_groups_the_least_sure_image_comes_first():
     found = choose(DOUBTFUL[:3], 50, spread=1)  # too few to be a new class
     assert asked(found) == [1, 2, 0]
 
@@ -90,20 +88,19 @@ def test_with_a_question_for_each_of_two_new_classes_both_are_asked_about():
     assert min(first.representative, second.representative) >= 80
 
 
-def test_a_random_member_may_stand_for_a_group():
-    scene, stands = scene_of(MIXED, LABELLED), set()
+def test_a_random_member_may_represent_a_group():
+    scene = scene_of(MIXED, LABELLED)
+    shown = set()
     choice = make_choice(RandomMember(np.random.default_rng(0)))
     for _ in range(20):
         (pick,) = choice.choose(scene, 1, []).picks
-        stands.add(pick.representative)
-    assert len(stands) > 5
+        shown.add(pick.representative)
+    assert len(shown) > 5
 
 
 @pytest.mark.parametrize("most", [2, 6, 12])
 @pytest.mark.parametrize("seed", range(3))
-def test_an_answer_speaks_for_those_nearer_to_the_image_asked_about_than_to_any_labelled_one(
-    most, seed
-):
+def test_members_are_nearer_to_the_representative_than_to_any_labelled_image(most, seed):
     rng = np.random.default_rng(seed)
     recent = np.concatenate([rng.normal(scale=[4, 3], size=(80, 2)), around(NEW, 20, seed)])
     labelled = np.concatenate(list(LABELLED.values()))
@@ -117,19 +114,17 @@ def test_an_answer_speaks_for_those_nearer_to_the_image_asked_about_than_to_any_
             assert is_right[member] == is_right[representative]
 
 
-def test_what_the_model_takes_for_something_else_is_not_spoken_for():
-    clump = around(
-        [0, 20], 30, 7, spread=0.3
-    )  # one clump, of which the head sees one half left, the other right
+def test_members_have_the_same_best_class_as_the_representative():
+    clump = around([0, 20], 30, 7, spread=0.3)  # half of it is LEFT for the head, half RIGHT
     (pick,) = choose(np.concatenate([KNOWN, clump]), 1).picks
     sides = np.concatenate([KNOWN, clump])[pick.members, 0] > 0
     assert len(set(sides.tolist())) == 1
 
 
 @pytest.mark.parametrize("spread", [1, 2, 20, 100])
-def test_an_answer_speaks_for_so_many_images_at_most_the_nearest(spread):
+def test_a_group_has_at_most_spread_members_the_nearest(spread):
     crowd = around(NEW, 41, 8, spread=0.01)
-    alone = np.array([[0.0, 100.0 * place] for place in range(1, 10)])
+    alone = np.array([[0.0, 100.0 * index] for index in range(1, 10)])
     recent = np.concatenate([crowd, alone])
     found = choose(recent, 10, spread=spread)
     assert max(len(pick.members) for pick in found.picks) == min(spread, 41)
@@ -141,7 +136,7 @@ def test_an_answer_speaks_for_so_many_images_at_most_the_nearest(spread):
 
 
 @pytest.mark.parametrize("spread", [1, 3])
-def test_an_answer_speaks_for_the_image_asked_about_even_among_its_doubles(spread):
+def test_the_representative_is_a_member_even_among_its_duplicates(spread):
     choice = make_choice(RandomMember(np.random.default_rng(0)), spread)
     recent = np.concatenate([KNOWN, np.tile(NEW, (30, 1))])
     for _ in range(5):
@@ -152,7 +147,7 @@ def test_an_answer_speaks_for_the_image_asked_about_even_among_its_doubles(sprea
 
 def test_by_doubt_alone_a_new_class_that_looks_known_is_passed_over():
     found = choose(MIXED, 500, weigh=doubtful)
-    assert {place for pick in found.picks for place in pick.members.tolist()} == {80, 81, 82, 83}
+    assert {index for pick in found.picks for index in pick.members.tolist()} == {80, 81, 82, 83}
     assert asked(choose(MIXED, 1, weigh=new_or_doubtful))[0] >= 84
 
 
@@ -168,18 +163,17 @@ def test_images_weigh_by_doubt_or_novelty_that_is_more_than_chance_whichever_is_
 
 
 def test_images_near_the_image_of_an_open_question_join_it_and_are_not_asked_about():
-    pending = np.array(
-        [NEW, [0.1, 0.0]]
-    )  # the second is taken for RIGHT, as what lies on its right
+    pending = np.array([NEW, [0.1, 0.0]])  # the best class of both is RIGHT
     found = choose(MIXED, 500, pending=pending)
     known = np.concatenate([*LABELLED.values(), pending])
-    owner, is_right = cdist(MIXED, known).argmin(axis=1), MIXED[:, 0] > 0
-    expected = [np.flatnonzero((owner == 80 + place) & is_right).tolist() for place in (0, 1)]
+    owner = cdist(MIXED, known).argmin(axis=1)
+    is_right = MIXED[:, 0] > 0
+    expected = [np.flatnonzero((owner == 80 + index) & is_right).tolist() for index in (0, 1)]
     assert [members.tolist() for members in found.joined] == expected
     assert set(range(84, 109)) <= set(expected[0])
     assert {80, 83} <= set(expected[1])
     assert 82 not in expected[1]
-    assert not set(asked(found)) & {place for members in expected for place in members}
+    assert not set(asked(found)) & {index for members in expected for index in members}
 
 
 def test_another_new_class_is_asked_about_while_a_question_about_the_first_is_open():
@@ -202,7 +196,7 @@ def test_where_nothing_is_doubtful_there_is_no_question():
 
 def test_while_no_class_is_known_everything_is_doubtful():
     found = choose(MIXED, 200, head=head_of(()))
-    assert sorted(place for pick in found.picks for place in pick.members.tolist()) == list(
+    assert sorted(index for pick in found.picks for index in pick.members.tolist()) == list(
         range(len(MIXED))
     )
     found = choose(MIXED, 4, head=head_of(()))
@@ -227,7 +221,8 @@ def test_classes_that_are_told_and_not_learned_yet_count_as_labelled():
 
 
 def test_choosing_twice_gives_the_same():
-    first, second = choose(MIXED, 6), choose(MIXED, 6)
+    first = choose(MIXED, 6)
+    second = choose(MIXED, 6)
     assert asked(first) == asked(second)
     assert [pick.members.tolist() for pick in first.picks] == [
         pick.members.tolist() for pick in second.picks
@@ -239,33 +234,34 @@ def test_images_that_are_all_the_same_are_one_question_as_far_as_an_answer_sprea
     assert [len(pick.members) for pick in found.picks] == [30]
 
 
-def settle_one_by_one(weights, reach, most):
-    """Return what `cover` yields, by the definition: each time the image that settles the most of what is left."""
-    left, groups = dict(enumerate(weights.tolist())), []
+def cover_one_by_one(weights, reach, most):
+    """Return what `cover` yields, by definition: each time the image that covers the most."""
+    left = dict(enumerate(weights.tolist()))
+    groups = []
     while left and len(groups) < most:
         gains = {
-            place: own
-            + 0.3 * sum(left[other] for other in left if reach[place, other] and other != place)
-            for place, own in left.items()
+            index: weight
+            + 0.3 * sum(left[other] for other in left if reach[index, other] and other != index)
+            for index, weight in left.items()
         }
         best = max(gains, key=gains.__getitem__)
-        groups.append([place for place in left if reach[best, place]])
-        left = {place: weight for place, weight in left.items() if not reach[best, place]}
+        groups.append([index for index in left if reach[best, index]])
+        left = {index: weight for index, weight in left.items() if not reach[best, index]}
     return groups
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("most", [0, 1, 4, 100])
-def test_questions_are_chosen_one_by_one_where_they_settle_the_most(seed, most):
+def test_questions_are_chosen_one_by_one_where_they_cover_the_most(seed, most):
     rng = np.random.default_rng(seed)
     reach = (rng.random((40, 40)) < 0.1) | np.eye(40, dtype=bool)
     weights = rng.random(40) + 0.05
     groups = [group.tolist() for _, group in cover(weights, reach, most)]
-    assert groups == settle_one_by_one(weights, reach, most)
+    assert groups == cover_one_by_one(weights, reach, most)
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_so_few_places_are_no_more_groups(count):
+def test_fewer_images_than_questions_give_fewer_groups(count):
     assert [group.tolist() for _, group in cover(np.ones(count), np.eye(count, dtype=bool), 4)] == [
         [0]
     ] * count

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from csim.discover.novelty import novelty, principal, squares
+from csim.discover.novelty import novelty, principal_components, squares
 
 
 def one_by_one(recent, labelled, guesses, columns):
-    recent, labelled, chances = recent.tolist(), labelled.tolist(), []
-    for place, (own, guess) in enumerate(zip(recent, guesses, strict=True)):
+    recent = recent.tolist()
+    labelled = labelled.tolist()
+    chances = []
+    for index, (point, guess) in enumerate(zip(recent, guesses, strict=True)):
         if len(recent) <= 3 or not labelled:
             chances.append(0.0)
             continue
@@ -21,24 +23,23 @@ def one_by_one(recent, labelled, guesses, columns):
         in_labelled = sum(column == guess for column in columns)
         near_recent = max(3, round(0.05 * in_recent))
         near_labelled = max(1, round(near_recent * in_labelled / in_recent))
-        fellows = sorted(math.dist(own, other) for n, other in enumerate(recent) if n != place)[
-            :149
-        ]
-        others = sorted(math.dist(own, other) for other in labelled)[:150]
-        to_fellow = fellows[min(near_recent, len(fellows)) - 1]
-        to_other = others[min(near_labelled, len(others)) - 1]
-        ratio = (to_other + 1e-6) / (to_fellow + 1e-6)
+        others = recent[:index] + recent[index + 1 :]
+        by_recent = sorted(math.dist(point, other) for other in others)[:149]
+        by_labelled = sorted(math.dist(point, other) for other in labelled)[:150]
+        to_recent = by_recent[min(near_recent, len(by_recent)) - 1]
+        to_labelled = by_labelled[min(near_labelled, len(by_labelled)) - 1]
+        ratio = (to_labelled + 1e-6) / (to_recent + 1e-6)
         chances.append(max(0, 1 - ratio**-2))
     return chances
 
 
 def draw(seed, recent, labelled, classes, size=4):
     rng = np.random.default_rng(seed)
-    places = rng.normal(size=(recent + labelled, size)) * rng.choice(
-        [0.2, 1, 5], (recent + labelled, 1)
-    )
-    guesses, columns = rng.integers(0, classes, recent), rng.integers(-1, classes, labelled)
-    return places[:recent], places[recent:], guesses, columns
+    count = recent + labelled
+    points = rng.normal(size=(count, size)) * rng.choice([0.2, 1, 5], (count, 1))
+    guesses = rng.integers(0, classes, recent)
+    columns = rng.integers(-1, classes, labelled)
+    return points[:recent], points[recent:], guesses, columns
 
 
 @settings(max_examples=40)
@@ -60,7 +61,7 @@ def test_neighbours_are_counted_up_to_a_limit_in_large_sets_too(classes):
 
 
 def clumps(rng, *counts, apart=12.0, size=8):
-    """Return places of as many classes as there are counts, far apart, and the class of each."""
+    """Return points of as many classes as there are counts, far apart, and their classes."""
     classes = np.repeat(np.arange(len(counts)), counts)
     middles = np.eye(size)[: len(counts)] * apart
     return middles[classes] + rng.normal(size=(len(classes), size)), classes
@@ -76,27 +77,25 @@ def test_a_known_class_that_merely_comes_more_often_is_not_new(seed, often):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("fellows", [6, 20, 100])
-def test_a_dense_place_without_labels_is_new_and_the_rest_is_not(seed, fellows):
+@pytest.mark.parametrize("count", [6, 20, 100])
+def test_a_dense_region_without_labels_is_new_and_the_rest_is_not(seed, count):
     rng = np.random.default_rng(seed)
     labelled, columns = clumps(rng, 100, 100)
-    recent, classes = clumps(rng, 100, 100, fellows)
-    guesses = np.where(
-        classes == 2, 0, classes
-    )  # the model takes the new ones for a class that it knows
+    recent, classes = clumps(rng, 100, 100, count)
+    guesses = np.where(classes == 2, 0, classes)  # the model gives new images a known class
     chances = novelty(recent, labelled, guesses, columns)
     assert chances[classes == 2].min() > 0.8
     assert chances[classes != 2].max() < 0.5
 
 
-def test_a_dense_place_is_no_longer_new_once_it_is_labelled_and_learned():
+def test_a_dense_region_is_no_longer_new_once_it_is_labelled_and_learned():
     rng = np.random.default_rng(0)
     labelled, columns = clumps(rng, 100, 100, 30)
     recent, guesses = clumps(rng, 100, 100, 30)
     assert novelty(recent, labelled, guesses, columns)[guesses == 2].mean() < 0.3
 
 
-def test_each_label_in_a_new_place_makes_it_less_new():
+def test_each_label_in_a_new_region_makes_it_less_new():
     rng = np.random.default_rng(0)
     recent, classes = clumps(rng, 100, 100, 30)
     labelled, columns = clumps(rng, 100, 100, 20)
@@ -110,7 +109,7 @@ def test_each_label_in_a_new_place_makes_it_less_new():
     assert means[-1] < 0.5 < 0.9 < means[0]
 
 
-def test_a_single_stranger_is_not_new_for_nothing_comes_with_it():
+def test_a_single_outlier_is_not_new():
     rng = np.random.default_rng(0)
     labelled, columns = clumps(rng, 100, 100)
     recent, guesses = clumps(rng, 100, 100)
@@ -132,7 +131,7 @@ def test_the_callers_arrays_are_left_alone():
     drawn = draw(1, 20, 20, 2)
     before = [array.copy() for array in drawn]
     novelty(*drawn)
-    principal(drawn[0], drawn[1])
+    principal_components(drawn[0], drawn[1])
     assert all((array == kept).all() for array, kept in zip(drawn, before, strict=True))
 
 
@@ -142,7 +141,8 @@ def test_the_callers_arrays_are_left_alone():
 )
 def test_squares_are_the_squared_distances_of_all_pairs(seed, left, right, size):
     rng = np.random.default_rng(seed)
-    one, other = rng.normal(size=(left, size)), rng.normal(size=(right, size))
+    one = rng.normal(size=(left, size))
+    other = rng.normal(size=(right, size))
     assert squares(one, other) == pytest.approx(cdist(one, other) ** 2)
     assert (squares(one, one) >= 0).all()
 
@@ -150,8 +150,9 @@ def test_squares_are_the_squared_distances_of_all_pairs(seed, left, right, size)
 @pytest.mark.parametrize("size", [3, 40])
 def test_principal_components_keep_all_distances_but_for_their_scale(size):
     rng = np.random.default_rng(0)
-    recent, labelled = 5 + 3 * rng.normal(size=(30, size)), 5 + 3 * rng.normal(size=(20, size))
-    placed, known = principal(recent, labelled)
+    recent = 5 + 3 * rng.normal(size=(30, size))
+    labelled = 5 + 3 * rng.normal(size=(20, size))
+    placed, known = principal_components(recent, labelled)
     scale = np.sqrt(((labelled - labelled.mean(axis=0)) ** 2).sum(axis=1).mean())
     assert cdist(placed, known) * scale == pytest.approx(cdist(recent, labelled))
     assert (known**2).sum(axis=1).mean() == pytest.approx(1)
@@ -159,11 +160,9 @@ def test_principal_components_keep_all_distances_but_for_their_scale(size):
 
 def test_of_many_features_the_forty_directions_of_most_spread_are_kept():
     rng = np.random.default_rng(1)
-    recent, labelled = (
-        rng.normal(size=(70, 60)) * np.arange(60),
-        rng.normal(size=(50, 60)) * np.arange(60),
-    )
-    placed, known = principal(recent, labelled)
+    recent = rng.normal(size=(70, 60)) * np.arange(60)
+    labelled = rng.normal(size=(50, 60)) * np.arange(60)
+    placed, known = principal_components(recent, labelled)
     both = np.concatenate([recent, labelled]) - labelled.mean(axis=0)
     expected = both @ np.linalg.svd(both)[2][:40].T
     expected /= np.sqrt((expected[70:] ** 2).sum(axis=1).mean())
@@ -174,7 +173,7 @@ def test_of_many_features_the_forty_directions_of_most_spread_are_kept():
 @pytest.mark.parametrize("labelled", [np.zeros((0, 3)), np.ones((4, 3)), np.ones((1, 3))])
 def test_principal_components_are_finite_even_if_the_labelled_have_no_spread(labelled):
     recent = np.random.default_rng(0).normal(size=(6, 3))
-    placed, known = principal(recent, labelled)
+    placed, known = principal_components(recent, labelled)
     assert np.isfinite(placed).all()
     assert np.isfinite(known).all()
     assert (placed.shape, known.shape) == ((6, 3), labelled.shape)

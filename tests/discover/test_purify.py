@@ -96,14 +96,16 @@ def test_the_most_central_member_stands_for_its_group():
     vectors = draw_clumps(2).astype(np.float32)
     for members, representative in choose(vectors, 100).picks:
         sums = {
-            place: sum(np.linalg.norm(vectors[place] - vectors[m]) for m in members)
-            for place in members.tolist()
+            index: sum(np.linalg.norm(vectors[index] - vectors[m]) for m in members)
+            for index in members.tolist()
         }
         assert sums[representative] == pytest.approx(min(sums.values()), rel=1e-5)
 
 
 def test_any_member_may_stand_for_its_group():
-    member, vectors, stands = RandomMember(np.random.default_rng(0)), np.zeros((4, 2)), set()
+    member = RandomMember(np.random.default_rng(0))
+    vectors = np.zeros((4, 2))
+    stands = set()
     for _ in range(40):
         (pick,) = choose(vectors, 9, member).picks
         assert sorted(pick.members.tolist()) == [0, 1, 2, 3]

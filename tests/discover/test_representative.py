@@ -43,7 +43,8 @@ def test_every_member_is_chosen_about_equally_often():
 
 
 def test_choices_go_on_after_a_restore_as_if_nothing_had_happened():
-    member, other = RandomMember(np.random.default_rng(1)), RandomMember(np.random.default_rng(99))
+    member = RandomMember(np.random.default_rng(1))
+    other = RandomMember(np.random.default_rng(99))
     draw(member)
     state = member.state()
     expected = draw(member)

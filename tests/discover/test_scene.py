@@ -43,7 +43,7 @@ def test_a_scene_shows_items_as_the_model_sees_them():
 def test_the_reference_is_the_labelled_images_with_the_column_of_each_class():
     features, columns = scene_of(RECENT, LABELLED).reference
     found = {
-        (*place, column) for place, column in zip(features.tolist(), columns.tolist(), strict=True)
+        (*point, column) for point, column in zip(features.tolist(), columns.tolist(), strict=True)
     }
     assert found == {
         (-5.0, 0.0, 0),
@@ -73,14 +73,15 @@ def test_without_a_class_there_are_no_scores_and_no_columns():
 def test_the_reference_holds_about_as_many_images_of_each_class_however_large_the_store(
     monkeypatch,
 ):
-    monkeypatch.setattr(scene_module, "_LABELLED", 9)
+    monkeypatch.setattr(scene_module, "_MAX_LABELLED", 9)
     line = np.stack([np.arange(50.0), np.zeros(50)], axis=1)
     _, columns = scene_of(RECENT, {LEFT: line, RIGHT: line[:20], 12: line[:2]}).reference
     assert np.bincount(columns + 1).tolist() == [2, 3, 3]
 
 
 def test_other_items_features_come_in_their_order():
-    scene, others = scene_of(RECENT, LABELLED), items_at([[1.0, 2.0], [3.0, 4.0]], "other")
+    scene = scene_of(RECENT, LABELLED)
+    others = items_at([[1.0, 2.0], [3.0, 4.0]], "other")
     assert scene.features_of(others[::-1]).tolist() == [[3.0, 4.0], [1.0, 2.0]]
     assert scene.features_of([]).shape == (0, 2)
 

@@ -10,7 +10,7 @@ def draw_images(count, channels=1, height=5, width=7, seed=0):
 
 
 def move(image, down, right):
-    """Return the image (channels, h, w) seen through a window that is moved; outside it the border goes on."""
+    """Return the image (channels, h, w) shifted; the border pixels fill the gap."""
     _, height, width = image.shape
     rows = [min(max(row + down, 0), height - 1) for row in range(height)]
     columns = [min(max(column + right, 0), width - 1) for column in range(width)]
@@ -45,7 +45,8 @@ def test_every_image_is_moved_by_one_of_the_possible_moves(shift, channels, flip
 
 
 def test_each_image_of_a_batch_has_its_own_move_and_all_moves_come_about_equally_often():
-    image, count = draw_images(1, height=3, width=3), 1800
+    image = draw_images(1, height=3, width=3)
+    count = 1800
     changed = Augment(1, flip=True)(image.repeat(count, 1, 1, 1), np.random.default_rng(0))
     often = [
         float((changed == possible).flatten(1).all(1).sum()) / count
@@ -72,10 +73,8 @@ def test_without_flip_nothing_is_mirrored():
 
 @pytest.mark.parametrize("shape", [(4, 6), (0, 3)])
 def test_vectors_pass_unchanged_and_draw_nothing(shape):
-    vectors, rng = (
-        torch.rand(*shape, generator=torch.Generator().manual_seed(0)),
-        np.random.default_rng(0),
-    )
+    vectors = torch.rand(*shape, generator=torch.Generator().manual_seed(0))
+    rng = np.random.default_rng(0)
     assert torch.equal(Augment(2, flip=True)(vectors, rng), vectors)
     assert rng.random() == np.random.default_rng(0).random()
 

@@ -83,7 +83,8 @@ def test_balanced_batches_of_many_classes_hold_at_least_four_of_each_they_hold(s
 def test_a_small_class_comes_round_and_a_large_one_is_not_repeated_early():
     columns = np.array([0] * 300 + [1] * 5)
     drawn = Counter(np.concatenate(cut(Balanced(20), columns)).tolist())
-    large, small = [drawn[i] for i in range(300)], [drawn[i] for i in range(300, 305)]
+    large = [drawn[i] for i in range(300)]
+    small = [drawn[i] for i in range(300, 305)]
     assert max(large) == 1
     assert sum(small) == 160
     assert max(small) - min(small) <= 1

@@ -76,9 +76,11 @@ def test_the_fast_loss_equals_the_cube_in_value_and_gradient(
 ):
     vectors, labels = draw_batch(count, classes, repeats, seed, dtype)
     exact = vectors.detach().double().requires_grad_()
-    loss, expected = fast(vectors, labels, margin), written_out(exact, labels, margin)
+    loss = fast(vectors, labels, margin)
+    expected = written_out(exact, labels, margin)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5, abs=1e-6)
-    slope, expected_slope = gradient(loss, vectors), gradient(expected, exact)
+    slope = gradient(loss, vectors)
+    expected_slope = gradient(expected, exact)
     assert torch.isfinite(slope).all()
     error = torch.linalg.vector_norm(slope.double() - expected_slope)
     assert error <= 1e-5 * torch.linalg.vector_norm(expected_slope) + 1e-6
@@ -88,9 +90,11 @@ def test_the_fast_loss_equals_the_cube_in_value_and_gradient(
 def test_the_fast_loss_equals_the_cube_on_a_full_batch(dtype):
     vectors, labels = draw_batch(64, 10, 3, 5, dtype)
     exact = vectors.detach().double().requires_grad_()
-    loss, expected = fast(vectors, labels, 1.0), written_out(exact, labels, 1.0)
+    loss = fast(vectors, labels, 1.0)
+    expected = written_out(exact, labels, 1.0)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
-    slope, expected_slope = gradient(loss, vectors), gradient(expected, exact)
+    slope = gradient(loss, vectors)
+    expected_slope = gradient(expected, exact)
     assert torch.linalg.vector_norm(slope - expected_slope) < 1e-5 * torch.linalg.vector_norm(
         expected_slope
     )
@@ -167,7 +171,9 @@ def test_pairs_are_counted_as_a_loop_over_triplets_counts_them(
     vectors, labels = draw_batch(count, classes, 0, seed, torch.float64)
     logs = log_distance_matrix(vectors.detach())
     pairs = mining.count(logs, labels, margin)
-    pull, push, members = np.zeros((count, count)), np.zeros((count, count)), np.zeros(count)
+    pull = np.zeros((count, count))
+    push = np.zeros((count, count))
+    members = np.zeros(count)
     triplets = list_triplets(mining, logs, labels, margin)
     for a, p, m in triplets:
         pull[a, p] += 1
@@ -206,13 +212,16 @@ def cross_entropy(logit, is_own):
 @pytest.mark.parametrize("mining", MININGS, ids=lambda mining: type(mining).__name__)
 @pytest.mark.parametrize("seed", range(5))
 def test_weighting_by_triplets_is_the_papers_overall_objective(mining, seed):
-    """1/(3KM) Σ over triplets, their three images and the K classes of the cross-entropy, + β/M Σ of the hinges."""
+    """1/(3KM) Σ cross-entropy over triplets, their images and K classes, + β/M Σ of the hinges."""
     vectors, labels = draw_batch(9, 3, 1, seed, torch.float64)
-    logits, margin, beta = draw_logits(9, 4, seed), 0.4, 0.7
+    logits = draw_logits(9, 4, seed)
+    margin = 0.4
+    beta = 0.7
     logs = log_distance_matrix(vectors.detach())
     triplets = list_triplets(mining, logs, labels, margin)
     assert triplets
-    classes, m = 4, len(triplets)
+    classes = 4
+    m = len(triplets)
     entropies = sum(
         cross_entropy(float(logits[image, c]), int(labels[image]) == c)
         for triplet in triplets
@@ -240,7 +249,8 @@ def test_weighing_evenly_is_the_plain_mean(beta):
 @pytest.mark.parametrize("labels", [[1] * 5, [0, 1, 2, 3, 4]])
 def test_without_a_triplet_weighting_by_triplets_falls_back_to_the_plain_mean(labels):
     vectors, _ = draw_batch(5, 1, 0, 1, torch.float64)
-    logits, labels = draw_logits(5, 5, 2), torch.tensor(labels)
+    logits = draw_logits(5, 5, 2)
+    labels = torch.tensor(labels)
     both = [
         JointLoss(beta=0.5, margin=1.0, mining=AllPositive(), weighting=w)
         for w in (by_triplets, evenly)

@@ -56,11 +56,13 @@ def test_layers_that_leave_one_pixel_are_taken(shape, conv_layers):
 
 
 def written_out(body, inputs, conv_layers, kernel):
-    """Return maps and vectors: padded convolutions of stride 1, pooling and ReLU; hidden layer, embedding, length 1."""
+    """Return the maps and vectors of padded convolutions, pooling, ReLU and two linear layers."""
     weights = [parameter.detach() for parameter in body.parameters()]
-    maps, pad = inputs, kernel // 2
+    maps = inputs
+    pad = kernel // 2
     for layer in range(conv_layers):
-        filters, bias = weights[2 * layer], weights[2 * layer + 1]
+        filters = weights[2 * layer]
+        bias = weights[2 * layer + 1]
         assert filters.shape == (3 * 2**layer, maps.shape[1], kernel, kernel)
         maps = functional.conv2d(
             functional.pad(maps, (pad, pad, pad, pad)), filters, bias, stride=1
@@ -76,7 +78,8 @@ def written_out(body, inputs, conv_layers, kernel):
 @pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
 @pytest.mark.parametrize("shape", [(11, 14), (12, 9, 3)])
 def test_the_body_computes_what_the_paper_draws(shape, conv_layers, kernel):
-    body, inputs = make_body(shape, conv_layers, kernel=kernel), draw_inputs(shape)
+    body = make_body(shape, conv_layers, kernel=kernel)
+    inputs = draw_inputs(shape)
     maps, vectors = written_out(body, inputs, conv_layers, kernel)
     assert maps.shape[2:] == (shape[0] // 2**conv_layers, shape[1] // 2**conv_layers)
     assert torch.allclose(body(inputs), vectors, atol=1e-5)
@@ -85,12 +88,14 @@ def test_the_body_computes_what_the_paper_draws(shape, conv_layers, kernel):
 @pytest.mark.parametrize("conv_layers", [0, 1, 2, 3])
 @pytest.mark.parametrize("shape", [(16, 16), (8, 12, 3), (11, 37)])
 def test_features_are_the_maps_averaged_over_a_grid_of_at_most_four_by_four(shape, conv_layers):
-    body, inputs = make_body(shape, conv_layers), draw_inputs(shape)
+    body = make_body(shape, conv_layers)
+    inputs = draw_inputs(shape)
     maps, expected = written_out(body, inputs, conv_layers, kernel=5)
     vectors, features = body.view(inputs)
     assert torch.allclose(vectors, expected, atol=1e-5)
     _, channels, height, width = maps.shape
-    rows, columns = min(4, height), min(4, width)
+    rows = min(4, height)
+    columns = min(4, width)
     cells = [
         maps[
             :, c, top * height // rows : -(-(top + 1) * height // rows), left * width // columns :
@@ -106,15 +111,14 @@ def test_features_are_the_maps_averaged_over_a_grid_of_at_most_four_by_four(shap
 
 def normalised(values, axes):
     """Return what batch normalisation makes of values in its first batch."""
-    middle, spread = (
-        values.mean(dim=axes, keepdim=True),
-        values.var(dim=axes, keepdim=True, unbiased=False),
-    )
+    middle = values.mean(dim=axes, keepdim=True)
+    spread = values.var(dim=axes, keepdim=True, unbiased=False)
     return (values - middle) / (spread + 1e-5).sqrt()
 
 
 def test_with_batch_norm_maps_and_hidden_layer_are_normalised_over_the_batch():
-    body, inputs = make_body((8, 8), batch_norm=True), draw_inputs((8, 8), count=20)
+    body = make_body((8, 8), batch_norm=True)
+    inputs = draw_inputs((8, 8), count=20)
     convolution = body.features[0]
     maps = functional.conv2d(inputs, convolution.weight, convolution.bias, padding=2)
     maps = normalised(functional.max_pool2d(maps, 2), (0, 2, 3)).clamp(min=0)
@@ -125,11 +129,13 @@ def test_with_batch_norm_maps_and_hidden_layer_are_normalised_over_the_batch():
 
 
 def test_a_trained_body_with_batch_norm_sees_an_image_alone_as_in_company():
-    body, inputs = make_body((8, 8), 2, batch_norm=True), draw_inputs((8, 8), count=20)
+    body = make_body((8, 8), 2, batch_norm=True)
+    inputs = draw_inputs((8, 8), count=20)
     body.train()(inputs)  # it takes note of the batch's means
     body.eval()
     with torch.no_grad():
-        together, alone = body(inputs), torch.cat([body(one[None]) for one in inputs])
+        together = body(inputs)
+        alone = torch.cat([body(one[None]) for one in inputs])
         assert torch.allclose(together, alone, atol=1e-5)
         assert torch.allclose(body.view(inputs)[0], together, atol=1e-6)
 
@@ -173,9 +179,15 @@ def test_logits_are_the_weights_times_the_vector_plus_the_bias():
     vectors = functional.normalize(
         torch.randn(9, 6, generator=torch.Generator().manual_seed(0)), dim=1
     )
-    weights, bias = layer.weights().detach().numpy(), layer.bias.detach().numpy()
-    expected = [[sum(w * v for w, v in zip(row, vector, strict=True)) + b for row, b in zip(weights, bias, strict=True)]
-                for vector in vectors.numpy()]  # fmt: skip
+    weights = layer.weights().detach().numpy()
+    bias = layer.bias.detach().numpy()
+    expected = [
+        [
+            sum(w * v for w, v in zip(row, vector, strict=True)) + b
+            for row, b in zip(weights, bias, strict=True)
+        ]
+        for vector in vectors.numpy()
+    ]
     assert layer(vectors).detach().numpy() == pytest.approx(np.array(expected), abs=1e-5)
 
 
@@ -215,7 +227,8 @@ def test_growing_keeps_each_old_class_by_its_id_whatever_its_place():
     fresh = make_network([9, 12, 3], seed=1)
     new.continue_from(old.arrays(), old.class_ids)
     inputs = draw_inputs((8, 8))
-    (old_vectors, old_logits), (vectors, logits) = old(inputs), new(inputs)
+    (old_vectors, old_logits) = old(inputs)
+    (vectors, logits) = new(inputs)
     assert torch.equal(vectors, old_vectors)
     assert torch.allclose(logits[:, [0, 2]], old_logits[:, [2, 0]], atol=1e-6)
     assert torch.equal(new.one_vs_rest.directions[1], fresh.one_vs_rest.directions[1])
@@ -224,11 +237,9 @@ def test_growing_keeps_each_old_class_by_its_id_whatever_its_place():
 
 
 def test_growing_from_nothing_in_common_keeps_the_body_only():
-    old, new, fresh = (
-        make_network([1, 2], seed=0),
-        make_network([5, 6, 7], seed=1),
-        make_network([5, 6, 7], seed=1),
-    )
+    old = make_network([1, 2], seed=0)
+    new = make_network([5, 6, 7], seed=1)
+    fresh = make_network([5, 6, 7], seed=1)
     new.continue_from(old.arrays(), old.class_ids)
     assert torch.equal(new.body.hidden.weight, old.body.hidden.weight)
     assert torch.equal(new.one_vs_rest.directions, fresh.one_vs_rest.directions)
@@ -260,7 +271,8 @@ def test_a_network_rebuilt_from_its_arrays_computes_the_same(batch_norm):
 
 @pytest.mark.parametrize("batch_norm", [False, True])
 def test_an_imprinted_class_begins_where_its_images_lie_on_the_average(batch_norm):
-    network, inputs = make_network([4, 2, 9], seed=0, batch_norm=batch_norm), draw_inputs((8, 8))
+    network = make_network([4, 2, 9], seed=0, batch_norm=batch_norm)
+    inputs = draw_inputs((8, 8))
     network.train()(draw_inputs((8, 8), count=30, seed=3))
     before = network.arrays()
     network.imprint(1, inputs)
@@ -277,7 +289,8 @@ def test_an_imprinted_class_begins_where_its_images_lie_on_the_average(batch_nor
 
 def test_an_imprinted_class_is_the_best_of_its_own_images():
     network = OpenWorldNetwork(make_body((8, 8)), [4, 2])
-    one, other = 0.1 * draw_inputs((8, 8), count=6), 0.1 * draw_inputs((8, 8), count=6, seed=1)
+    one = 0.1 * draw_inputs((8, 8), count=6)
+    other = 0.1 * draw_inputs((8, 8), count=6, seed=1)
     one[:, :, :4] += 0.9  # bright above
     other[:, :, :, :4] += 0.9  # bright on the left
     network.imprint(0, one)
@@ -288,7 +301,8 @@ def test_an_imprinted_class_is_the_best_of_its_own_images():
 
 
 def test_what_was_imprinted_can_still_be_learned():
-    network, inputs = make_network([4, 2], seed=0), draw_inputs((8, 8))
+    network = make_network([4, 2], seed=0)
+    inputs = draw_inputs((8, 8))
     network.imprint(1, inputs)
     network(inputs)[1][:, 1].sum().backward()
     assert network.one_vs_rest.directions.requires_grad

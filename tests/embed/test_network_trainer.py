@@ -95,10 +95,10 @@ def test_training_pulls_classes_apart(some_digits):
 
 def test_progress_is_told_once_per_epoch_with_a_falling_loss(some_digits):
     images, labels = some_digits
-    told = []
-    train(images[:200], labels[:200], epochs=4, progress=lambda *values: told.append(values))
-    assert [(epoch, epochs) for epoch, epochs, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert told[-1][2] < told[0][2]
+    reports = []
+    train(images[:200], labels[:200], epochs=4, progress=lambda *values: reports.append(values))
+    assert [(epoch, epochs) for epoch, epochs, _ in reports] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert reports[-1][2] < reports[0][2]
 
 
 class Counted(Plain):
@@ -114,8 +114,10 @@ class Counted(Plain):
 
 @pytest.mark.parametrize("steps", [1, 3, 4, 5, 8, 11])
 def test_a_network_is_trained_for_exactly_so_many_batches(some_digits, steps):
-    images, labels = some_digits[0][:128], some_digits[1][:128]  # four batches an epoch
-    rows, told = [], []
+    images = some_digits[0][:128]
+    labels = some_digits[1][:128]  # four batches an epoch
+    rows = []
+    reports = []
 
     def note(inputs, rng):
         rows.append(len(inputs))
@@ -123,34 +125,38 @@ def test_a_network_is_trained_for_exactly_so_many_batches(some_digits, steps):
 
     train(
         images, labels, steps=steps, epochs=99, batches=Plain(32), augment=note,
-        progress=lambda *values: told.append(values),
+        progress=lambda *values: reports.append(values),
     )  # fmt: skip
     assert rows == [32] * steps
     epochs = -(-steps // 4)
-    assert [epoch for epoch, _, _ in told] == list(range(1, epochs + 1))
-    assert told[-1][0] == told[-1][1]
+    assert [epoch for epoch, _, _ in reports] == list(range(1, epochs + 1))
+    assert reports[-1][0] == reports[-1][1]
 
 
 @pytest.mark.parametrize("count", [96, 97, 98, 33, 2])
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_without_steps_every_image_is_learned_from_once_an_epoch(some_digits, epochs, count):
-    images, labels = some_digits[0][:count], some_digits[1][:count]
-    batches, told = Counted(32), []
+    images = some_digits[0][:count]
+    labels = some_digits[1][:count]
+    batches = Counted(32)
+    reports = []
     train(
         images,
         labels,
         epochs=epochs,
         batches=batches,
-        progress=lambda *values: told.append(values[:2]),
+        progress=lambda *values: reports.append(values[:2]),
     )
-    assert told == [(epoch, epochs) for epoch in range(1, epochs + 1)]
+    assert reports == [(epoch, epochs) for epoch in range(1, epochs + 1)]
     assert batches.count == epochs * len(list(Plain(32).epoch(labels, np.random.default_rng(0))))
 
 
 def test_with_steps_the_learning_rate_falls_to_zero(some_digits):
-    """The first batch moves the weights by the whole rate, as Adam does, and each later one by less."""
-    images, labels = some_digits[0][:64], some_digits[1][:64]
-    network, moves = make_network(labels), []
+    """The first batch changes the weights by the full rate, each later one by less."""
+    images = some_digits[0][:64]
+    labels = some_digits[1][:64]
+    network = make_network(labels)
+    moves = []
 
     def note(inputs, rng):
         moves.append(network.body.hidden.weight.detach().clone())
@@ -166,7 +172,8 @@ def test_with_steps_the_learning_rate_falls_to_zero(some_digits):
 
 
 def test_a_batch_is_changed_before_it_is_learned_from_and_the_inputs_stay(some_digits):
-    images, labels = some_digits[0][:64], some_digits[1][:64]
+    images = some_digits[0][:64]
+    labels = some_digits[1][:64]
     plain, dark, same = (
         train(images, labels, augment=augment).arrays()
         for augment in (
@@ -185,7 +192,8 @@ def test_a_batch_is_changed_before_it_is_learned_from_and_the_inputs_stay(some_d
 
 
 def test_the_same_seed_moves_images_the_same_way(some_digits):
-    images, labels = some_digits[0][:100], some_digits[1][:100]
+    images = some_digits[0][:100]
+    labels = some_digits[1][:100]
     first, second = (
         train(images, labels, augment=Augment(2), batch_norm=True).arrays() for _ in range(2)
     )
@@ -222,11 +230,12 @@ def test_a_trained_network_is_ready_to_be_used(some_digits):
 
 
 def test_the_callers_arrays_are_neither_edited_nor_kept(some_digits):
-    images, labels = some_digits[0][:100].copy(), some_digits[1][:100].copy()
+    images = some_digits[0][:100].copy()
+    labels = some_digits[1][:100].copy()
     inputs = to_inputs(images, CPU)
     before = inputs.clone()
     images[:] = 0
     assert torch.equal(inputs, before)
-    own = labels.copy()
+    copy = labels.copy()
     train(some_digits[0][:100], labels)
-    assert (labels == own).all()
+    assert (labels == copy).all()

@@ -291,7 +291,7 @@ class CheckedFolder(Folder):
         for question_id, position, representative, status, class_id in found:
             if question_id in ledger._entries:
                 entry = ledger._entries[question_id]
-                question = ledger.question(question_id)
+                question = entry.question
                 assert (status, class_id) == (entry.status, entry.class_id)
                 assert (position, representative) == (question.position, question.representative.id)
                 assert members[question_id] == {item.id for item in question.members}

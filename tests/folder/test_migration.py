@@ -25,7 +25,7 @@ def old(tmp_path):
 
 
 def test_a_reader_refuses_an_old_folder_and_says_what_brings_it_up(old):
-    with pytest.raises(FolderError, match="version 1.*csim run"):
+    with pytest.raises(FolderError, match=r"version 1.*csim run"):
         Reader(old)
     assert version_of(old) == 1
 

@@ -30,10 +30,10 @@ LOG = [
     ClassAdded(0, 1, "doog"),
     Retrained(0, 1, (0, 1)),
     Accepted(1, "1", 0, 0.9, 1),  # right
-    Accepted(2, "2", 1, 0.9, 1),  # right once the name is mended
+    Accepted(2, "2", 1, 0.9, 1),  # right once the class is renamed
     Accepted(3, "3", 0, 0.7, 1),  # a new kind taken for a known one
     Rejected(4, "4", 0, 0.2, 1),
-    Rejected(5, "5", 0, 0.4, 1),  # a known kind rejected, then spread to: "emu"
+    Rejected(5, "5", 0, 0.4, 1),  # a known kind rejected, then inferred as "emu"
     asked(5, 1, "4", "5"),
     ClassAdded(5, 2, "emu"),
     Labelled(5, "4", 2, 1, is_told=True),

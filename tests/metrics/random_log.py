@@ -1,7 +1,7 @@
-"""Logs drawn at random that hold every kind of event, in an order that the engine could have given.
+"""Random logs with every kind of event, in an order that the engine could have produced.
 
-Answers come late, images join open questions, classes are renamed, merged and removed, and labels also change by means
-other than an answer. Positions never fall.
+Answers are late, images join open questions, and classes are renamed, merged and removed. Labels
+also change without an answer. Positions never decrease.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from csim.records import (
 
 PIXELS = np.zeros((2, 2), np.uint8)
 
-RATES = {  # the chance of each act after each image
+RATES = {  # probability of each action after each image
     "ask": 0.5,
     "join": 0.1,
     "leave": 0.1,
@@ -66,21 +66,23 @@ def random_log(
     known: int = 2,
     rates: Mapping[str, float] = RATES,
 ) -> tuple[list[Event], dict[str, str]]:
-    """Return a log and the truth; `known` of the `kinds` are in the first model, one more may come every 5 images."""
+    """Return a log and the truth.
+
+    The first model knows `known` of the `kinds`. One more kind may appear every 5 images.
+    """
     stream = _Stream(
         np.random.default_rng(seed), [f"kind {number}" for number in range(kinds)], known
     )
     for position in range(1, images + 1):
         stream.arrive(position)
-        for act in stream.rng.permutation(
-            [act for act, rate in rates.items() if stream.rng.random() < rate]
-        ):
-            getattr(stream, act)()
+        actions = [action for action, rate in rates.items() if stream.rng.random() < rate]
+        for action in stream.rng.permutation(actions):
+            getattr(stream, action)()
     return stream.events, stream.truth
 
 
 def asked(position: int, question_id: int, *ids: str) -> Asked:
-    """Return a question about the images of some ids, the first of which stands for them."""
+    """Return a question about the images of some ids; the first is the representative."""
     members = tuple(map(_item, ids))
     return Asked(position, Question(question_id, position, members[0], members))
 
@@ -89,9 +91,13 @@ def _item(item_id: str) -> Item:
     return Item(item_id, int(item_id), PIXELS)
 
 
-class _Stream:
+class _Base:
+    """Keep the state of a stream, and let images arrive and models train."""
+
     def __init__(self, rng: np.random.Generator, kinds: list[str], known: int) -> None:
-        self.rng, self.kinds, self.position = rng, kinds, 0
+        self.rng = rng
+        self.kinds = kinds
+        self.position = 0
         self.events: list[Event] = []
         self.truth: dict[str, str] = {}
         self.living: dict[int, str] = {}
@@ -100,14 +106,18 @@ class _Stream:
         self.waiting: list[str] = []
         self.open: list[Question] = []
         self.answered: list[Question] = []
-        self.classes = self.questions = self.models = 0
+        self.classes = 0
+        self.questions = 0
+        self.models = 0
         for name in kinds[:known]:
             self._class(name)
         self.retrain()
 
     def arrive(self, position):
-        self.position, item_id = position, str(position)
-        self.truth[item_id] = name = self._pick(self.kinds[: 1 + position // 5])
+        self.position = position
+        item_id = str(position)
+        name = self._pick(self.kinds[: 1 + position // 5])
+        self.truth[item_id] = name
         self.ids.append(item_id)
         right = [class_id for class_id in self.learned if self.living[class_id] == name]
         if not self.learned or self.rng.random() < 0.4:
@@ -120,8 +130,55 @@ class _Stream:
             )
             self._log(Accepted, item_id, self.labels[item_id], 0.9, self.models)
 
+    def retrain(self):
+        self.models += 1
+        self.learned = tuple(self.living)
+        self._log(
+            TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64), np.zeros(0, bool))
+        )
+        self._log(Retrained, self.models, self.learned)
+
+    def _log(self, kind, *fields):
+        self.events.append(kind(self.position, *fields))
+
+    def _pick(self, choices):
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def _take(self, questions):
+        return questions.pop(int(self.rng.integers(len(questions)))) if questions else None
+
+    def _open(self, ids):
+        self.questions += 1
+        self._log(lambda position, question_id: asked(position, question_id, *ids), self.questions)
+        self.open.append(self.events[-1].question)
+
+    def _name_for(self, question):
+        return (
+            self.truth[question.representative.id]
+            if self.rng.random() < 0.7
+            else self._pick(self.kinds)
+        )
+
+    def _class(self, name):
+        for class_id, living_name in self.living.items():
+            if living_name == name:
+                return class_id
+        self.living[self.classes] = name
+        self._log(ClassAdded, self.classes, name)
+        self.classes += 1
+        return self.classes - 1
+
+    def _revise_all(self, question, after):
+        for item in question.members:
+            self._log(Revised, item.id, self.labels[item.id], after)
+            self.labels[item.id] = after
+
+
+class _Questions(_Base):
+    """Ask questions and answer them."""
+
     def ask(self):
-        """Ask about images that wait, or doubt one that was accepted."""
+        """Ask about images that wait, or about one that was accepted."""
         if self.rng.random() < 0.2:
             self._open([self._pick(self.ids[-20:])])
         elif self.waiting:
@@ -130,7 +187,7 @@ class _Stream:
             del self.waiting[:count]
 
     def join(self):
-        """Let images that came lately become members of an open question, whether they wait or not."""
+        """Add recent images to an open question, whether they wait or not."""
         if question := self._take(self.open):
             here = {item.id for item in question.members}
             if later := [item_id for item_id in self.ids[-3:] if item_id not in here]:
@@ -139,7 +196,7 @@ class _Stream:
             self.open.append(question)
 
     def leave(self):
-        """Let the last member of an open question leave it."""
+        """Remove the last member of an open question."""
         several = [question for question in self.open[-30:] if len(question.members) > 1]
         if several:
             question = self._pick(several)
@@ -148,7 +205,7 @@ class _Stream:
             self.open.append(replace(question, members=question.members[:-1]))
 
     def learn(self):
-        """Tell the name of an image that keeps the label that it has."""
+        """Tell the name of an image that keeps its label."""
         if question := self._take(self.open):
             class_id = self._class(self._name_for(question))
             self._log(Told, question.representative.id, class_id, question.id)
@@ -193,23 +250,19 @@ class _Stream:
         if question := self._take(self.open):
             self._log(Expired, question.id)
 
+
+class _Stream(_Questions):
+    """Change labels and classes without questions."""
+
     def revise(self):
-        """Change a label by other means than an answer; images of the warm-up are revised too."""
+        """Change a label without an answer; images of the warm-up are revised too."""
         item_id = self._pick(self.ids[-40:]) if self.rng.random() < 0.9 else "warm-up 1"
         after = self._pick([*self.living, None])
         self._log(Revised, item_id, self.labels.get(item_id), after)
         self.labels[item_id] = after
 
-    def retrain(self):
-        self.models += 1
-        self.learned = tuple(self.living)
-        self._log(
-            TrainingDue, Job(self.models, 0, PIXELS[:0], np.zeros(0, np.int64), np.zeros(0, bool))
-        )
-        self._log(Retrained, self.models, self.learned)
-
     def rename(self):
-        """Give a class the name of a kind that has none, or a wrong one."""
+        """Give a class the name of a kind without a class, or a wrong name."""
         free = [name for name in [*self.kinds, "no such kind"] if name not in self.living.values()]
         if free and self.living:
             class_id = self._pick(list(self.living))
@@ -218,51 +271,17 @@ class _Stream:
 
     def merge(self):
         if len(self.living) > 2:
-            source, target = (
-                int(own) for own in self.rng.choice(list(self.living), 2, replace=False)
-            )
+            chosen = self.rng.choice(list(self.living), 2, replace=False)
+            source, target = (int(class_id) for class_id in chosen)
             del self.living[source]
-            self.learned = tuple({target if own == source else own: None for own in self.learned})
+            self.learned = tuple(
+                {target if learned == source else learned: None for learned in self.learned}
+            )
             self._log(ClassesMerged, source, target)
 
     def remove(self):
         if len(self.living) > 2:
             class_id = self._pick(list(self.living))
             del self.living[class_id]
-            self.learned = tuple(own for own in self.learned if own != class_id)
+            self.learned = tuple(learned for learned in self.learned if learned != class_id)
             self._log(ClassRemoved, class_id)
-
-    def _log(self, kind, *fields):
-        self.events.append(kind(self.position, *fields))
-
-    def _pick(self, choices):
-        return choices[int(self.rng.integers(len(choices)))]
-
-    def _take(self, questions):
-        return questions.pop(int(self.rng.integers(len(questions)))) if questions else None
-
-    def _open(self, ids):
-        self.questions += 1
-        self._log(lambda position, question_id: asked(position, question_id, *ids), self.questions)
-        self.open.append(self.events[-1].question)
-
-    def _name_for(self, question):
-        return (
-            self.truth[question.representative.id]
-            if self.rng.random() < 0.7
-            else self._pick(self.kinds)
-        )
-
-    def _class(self, name):
-        for class_id, own in self.living.items():
-            if own == name:
-                return class_id
-        self.living[self.classes] = name
-        self._log(ClassAdded, self.classes, name)
-        self.classes += 1
-        return self.classes - 1
-
-    def _revise_all(self, question, after):
-        for item in question.members:
-            self._log(Revised, item.id, self.labels[item.id], after)
-            self.labels[item.id] = after

@@ -1,5 +1,5 @@
 import pytest
-from metrics import plain
+from metrics import naive
 from metrics.hand_log import LOG
 from metrics.random_log import asked, random_log
 
@@ -22,7 +22,10 @@ SEEDS = range(25)
 
 
 def answer(position, question_id, *ids, class_id=3):
-    return [Labelled(position, own, class_id, question_id, is_told=own == ids[0]) for own in ids]
+    return [
+        Labelled(position, item_id, class_id, question_id, is_told=item_id == ids[0])
+        for item_id in ids
+    ]
 
 
 def test_questions_are_where_they_were_asked():
@@ -44,16 +47,12 @@ def test_splits_and_corrections_are_labels_too():
     assert labels_spent(events) == [4, 5, 7]
 
 
-def test_a_question_that_was_put_aside_or_given_up_costs_nothing():
-    assert (
-        labels_spent(
-            [asked(1, 1, "1"), Skipped(1, 1), asked(2, 2, "2"), Expired(3, 2), asked(4, 3, "3")]
-        )
-        == []
-    )
+def test_a_skipped_or_expired_question_costs_nothing():
+    events = [asked(1, 1, "1"), Skipped(1, 1), asked(2, 2, "2"), Expired(3, 2), asked(4, 3, "3")]
+    assert labels_spent(events) == []
 
 
-def test_an_answer_stays_spent_when_it_is_taken_back_and_the_next_is_one_more():
+def test_an_undone_answer_stays_spent_and_the_next_costs_one_more():
     undo = [Undone(6, 1), Revised(6, "1", 3, None)]
     assert labels_spent([*answer(4, 1, "1"), *undo]) == [4]
     assert labels_spent([*answer(4, 1, "1"), *undo, *answer(8, 1, "1")]) == [4, 8]
@@ -63,16 +62,16 @@ def test_an_answer_stays_spent_when_it_is_taken_back_and_the_next_is_one_more():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_labels_spent_on_a_drawn_log_are_all_that_a_person_said(seed):
-    """Said anew: a split, a correction, and each image shown (the representative) that was named."""
+def test_labels_spent_on_a_random_log_are_all_that_a_person_gave(seed):
+    """Count again: splits, corrections, and each representative that was labelled."""
     events, _ = random_log(seed)
-    is_said = [
+    is_label = [
         isinstance(event, Divided | Corrected | Told)
         or (isinstance(event, Labelled) and event.is_told)
         for event in events
     ]
     assert labels_spent(events) == [
-        event.position for event, said in zip(events, is_said, strict=True) if said
+        event.position for event, counts in zip(events, is_label, strict=True) if counts
     ]
     assert questions(events) == [event.position for event in events if type(event) is Asked]
 
@@ -96,12 +95,8 @@ def test_an_image_that_was_changed_by_other_means_has_its_label_from_no_answer()
     events = [Rejected(1, "1", 0, 0.1, 1), Rejected(2, "2", 0, 0.1, 1), *answer(2, 1, "1", "2")]
     assert images_per_label([*events, Revised(3, "2", 3, 4)]) == 1
     assert images_per_label([*events, Revised(3, "2", 3, None)]) == 1
-    assert (
-        images_per_label(
-            [*events, Undone(3, 1), Revised(3, "1", 3, None), Revised(3, "2", 3, None)]
-        )
-        == 0
-    )
+    undo = [Undone(3, 1), Revised(3, "1", 3, None), Revised(3, "2", 3, None)]
+    assert images_per_label([*events, *undo]) == 0
 
 
 def test_a_correction_names_the_images_again_and_counts_as_an_answer():
@@ -123,12 +118,12 @@ def test_an_answer_that_comes_too_late_names_nothing():
 
 @pytest.mark.parametrize("within", [None, 0, 5])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_images_per_label_of_a_drawn_log_are_those_counted_plainly(seed, within):
+def test_images_per_label_of_a_random_log_are_those_counted_naively(seed, within):
     events, truth = random_log(seed)
     corrections = {}  # the revisions that follow a correction at once
-    for place, event in enumerate(events):
+    for index, event in enumerate(events):
         if isinstance(event, Corrected):
-            after = place + 1
+            after = index + 1
             while (
                 after < len(events)
                 and isinstance(events[after], Revised)
@@ -138,22 +133,23 @@ def test_images_per_label_of_a_drawn_log_are_those_counted_plainly(seed, within)
                 after += 1
     by_answer = 0
     for item_id in truth:
-        origin, own = None, []
-        for place, event in enumerate(events):
-            if event in plain.words([event], item_id):
-                own.append(event)
-                is_named = isinstance(event, Labelled) or place in corrections
-                is_kept = plain.is_refused(own, within)
+        origin = None
+        history = []
+        for index, event in enumerate(events):
+            if event in naive.events_of([event], item_id):
+                history.append(event)
+                is_named = isinstance(event, Labelled) or index in corrections
+                is_kept = naive.is_refused(history, within)
                 origin = origin if is_kept else is_named
-        by_answer += bool(origin) and plain.last_label(own, within) is not None
-    said = sum(
+        by_answer += bool(origin) and naive.last_label(history, within) is not None
+    given = sum(
         isinstance(event, Corrected | Told) or (isinstance(event, Labelled) and event.is_told)
         for event in events
     )
-    assert images_per_label(events, within) == pytest.approx(by_answer / said)
+    assert images_per_label(events, within) == pytest.approx(by_answer / given)
     assert by_answer > 0
 
 
-def test_told_items_are_those_shown_and_not_those_spread_to():
+def test_told_items_are_the_representatives_and_not_the_inferred_ones():
     assert told_items(LOG) == {"4", "6", "8"}
     assert told_items([]) == set()

@@ -18,14 +18,14 @@ def test_a_budget_that_holds_is_not_exceeded():
     assert within_budget([], share=0)
 
 
-def test_it_must_hold_at_every_moment_and_not_only_in_the_end():
+def test_it_must_hold_at_every_moment_and_not_only_at_the_end():
     events = log(1, 2, 100)
     assert most_over_budget(events, share=0.1) == pytest.approx(1.8), "2 asked, 0.2 allowed"
     assert not within_budget(events, share=0.1)
     assert most_over_budget(events, share=0.03) == pytest.approx(1.94)
 
 
-def test_a_burst_is_forgiven():
+def test_a_burst_is_allowed():
     assert within_budget(log(5, 5, 5), share=0.2, burst=2)
     assert most_over_budget(log(5, 5, 5, 5), share=0.2, burst=2) == pytest.approx(1)
 
@@ -38,7 +38,7 @@ def test_a_budget_that_is_used_up_to_the_last_question_holds(hundredths):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_excess_of_a_drawn_log_is_the_worst_of_all_prefixes(seed):
+def test_the_excess_of_a_random_log_is_the_worst_of_all_prefixes(seed):
     events, truth = random_log(seed)
     for hundredths, burst in ((0, 0), (10, 0), (30, 3), (100, 0)):
         excess = []
@@ -53,6 +53,6 @@ def test_the_excess_of_a_drawn_log_is_the_worst_of_all_prefixes(seed):
 @pytest.mark.parametrize(("share", "burst"), [(-0.1, 0), (1.1, 0), (float("nan"), 0), (0.1, -1)])
 def test_an_impossible_budget_is_refused(share, burst):
     with pytest.raises(
-        SettingsError, match="share must lie between 0 and 1 and burst be 0 or more"
+        SettingsError, match="share must lie between 0 and 1, and burst must be 0 or more"
     ):
         most_over_budget([], share, burst)

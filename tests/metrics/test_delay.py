@@ -1,5 +1,5 @@
 import pytest
-from metrics import plain
+from metrics import naive
 from metrics.hand_log import LOG, TRUTH
 from metrics.random_log import asked, random_log
 
@@ -40,25 +40,28 @@ def test_without_a_stream_there_is_no_delay():
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_delays_of_a_drawn_log_are_those_counted_plainly(seed):
+def test_delays_of_a_random_log_are_those_counted_naively(seed):
     events, truth = random_log(seed)
-    new = [name for name in dict.fromkeys(truth.values()) if name not in plain.first_known(events)]
+    new = [
+        name for name in dict.fromkeys(truth.values()) if name not in naive.initially_known(events)
+    ]
     expected = []
     for name in new:
         about = [
-            e.position
-            for e in events
-            if isinstance(e, Asked) and truth[e.question.representative.id] == name
+            event.position
+            for event in events
+            if isinstance(event, Asked) and truth[event.question.representative.id] == name
         ]
         able = [
             event.position
             for event in events
             if isinstance(event, Retrained)
-            and name in {plain.name_of(events, own) for own in event.class_ids}
+            and name in {naive.name_of(events, class_id) for class_id in event.class_ids}
         ]
-        own = [position for position, true in enumerate(truth.values(), start=1) if true == name]
+        arrivals = [index for index, true in enumerate(truth.values(), start=1) if true == name]
         counts = [
-            len([p for p in own if p <= min(when)]) if when else None for when in (about, able)
+            sum(position <= min(when) for position in arrivals) if when else None
+            for when in (about, able)
         ]
         expected.append(Delay(name, *counts))
     assert delays(events, truth) == expected

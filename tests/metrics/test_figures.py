@@ -1,4 +1,4 @@
-"""The summary of a run: the same figures as one by one, quickly, and none undocumented."""
+"""The summary of a run: it equals the single figures, is fast and is documented."""
 
 import dataclasses
 import math
@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from metrics import plain
+from metrics import naive
 from metrics.hand_log import LOG, TRUTH
 from metrics.random_log import RATES, asked, random_log
 
@@ -27,11 +27,11 @@ from csim.metrics.figures import (
 )
 from csim.metrics.labels import late_revisions
 from csim.metrics.novelty import first_images_missed, novelty
-from csim.metrics.reading import read
+from csim.metrics.outcomes import read_outcomes
 from csim.records import Accepted, Asked, Labelled, Rejected
 
 PAGE = Path(__file__).parents[2] / "docs/metrics.md"
-LARGE = {  # questions for a third of the images, hardly any other act
+LARGE = {  # questions for a third of the images, few other actions
     **RATES,
     **dict.fromkeys(("correct", "undo", "divide", "skip", "revise"), 0.02),
     **dict.fromkeys(("expire", "retrain", "rename", "merge", "remove"), 0.002),
@@ -62,10 +62,11 @@ def test_a_summary_holds_all_figures_of_a_run():
 def test_a_summary_agrees_with_the_figures_one_by_one(seed, within):
     events, truth = random_log(seed)
     summary = summarise(events, truth, within)
-    labels = {item_id: plain.final_name(events, item_id, within) for item_id in truth}
+    labels = {item_id: naive.final_name(events, item_id, within) for item_id in truth}
     right = [item_id for item_id in truth if labels[item_id] == truth[item_id]]
-    rest, last = unasked(events, truth), list(truth)[-15:]
-    waits = delays(events, truth)
+    rest = unasked(events, truth)
+    last = list(truth)[-15:]
+    class_delays = delays(events, truth)
     assert summary.accuracy == pytest.approx(100 * len(right) / 60)
     assert summary.accuracy_unasked == pytest.approx(100 * len(set(right) & set(rest)) / len(rest))
     assert summary.accuracy_last_quarter == pytest.approx(100 * len(set(right) & set(last)) / 15)
@@ -77,10 +78,10 @@ def test_a_summary_agrees_with_the_figures_one_by_one(seed, within):
         dataclasses.asdict(summary).items()
         >= dataclasses.asdict(novelty(events, truth, within)).items()
     )
-    measured = [wait.to_detection for wait in waits if wait.to_detection is not None]
+    measured = [delay.to_detection for delay in class_delays if delay.to_detection is not None]
     assert summary.images_to_detection == statistics.median(measured)
-    assert summary.classes_undetected == len(waits) - len(measured)
-    assert summary.classes_unlearned == [wait.to_learned for wait in waits].count(None)
+    assert summary.classes_undetected == len(class_delays) - len(measured)
+    assert summary.classes_unlearned == [delay.to_learned for delay in class_delays].count(None)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -88,9 +89,8 @@ def test_no_figure_is_ever_undefined_and_shares_lie_between_0_and_100(seed):
     events, truth = random_log(seed)
     for stop in range(0, len(events), 20):
         seen = {event.item_id for event in events[:stop] if isinstance(event, Accepted | Rejected)}
-        summary = summarise(
-            events[:stop], {own: name for own, name in truth.items() if own in seen}
-        )
+        seen_truth = {item_id: name for item_id, name in truth.items() if item_id in seen}
+        summary = summarise(events[:stop], seen_truth)
         for name, value in dataclasses.asdict(summary).items():
             if name.startswith(("images_to_",)):
                 assert value is None or value >= 0, name
@@ -110,7 +110,7 @@ def test_the_summary_of_nothing_is_all_zeros_and_the_delays_are_none():
     assert set(summary.values()) == {0}
 
 
-def test_classes_that_were_never_noticed_are_counted():
+def test_classes_that_were_never_detected_are_counted():
     truth = {"1": "cat", "2": "yak", "3": "gnu"}
     events = [*LOG[:4], Accepted(2, "2", 0, 0.9, 1), Rejected(3, "3", 0, 0.1, 1), asked(3, 1, "3")]
     summary = summarise(events, truth)
@@ -124,7 +124,8 @@ def test_a_log_of_other_images_than_the_truth_is_refused():
 
 
 def test_figures_edit_neither_the_log_nor_the_truth():
-    log, truth = list(LOG), dict(TRUTH)
+    log = list(LOG)
+    truth = dict(TRUTH)
     summarise(log, truth)
     milestones(log, truth)
     assert log == LOG
@@ -140,9 +141,9 @@ def test_a_long_log_is_summarised_in_seconds():
     summary = summarise(events, truth)
     assert time.process_time() - start < 5
     assert summary.images == 67_000
-    assert summary.accuracy == pytest.approx(
-        100 * sum(label == truth[item_id] for item_id, label in read(events).last.items()) / 67_000
-    )
+    labels = read_outcomes(events).final
+    right = sum(label == truth[item_id] for item_id, label in labels.items())
+    assert summary.accuracy == pytest.approx(100 * right / 67_000)
 
 
 def test_every_figure_of_the_summary_is_documented():
@@ -153,6 +154,6 @@ def test_every_figure_of_the_summary_is_documented():
     assert len(rows) == len(dict(rows))
 
 
-def test_the_figures_used_elsewhere_are_found_in_one_place():
+def test_the_exported_figures_exist():
     for name in figures.__all__:
         assert hasattr(figures, name)

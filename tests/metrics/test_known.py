@@ -1,10 +1,10 @@
 import pytest
-from metrics import plain
+from metrics import naive
 from metrics.hand_log import LOG
 from metrics.random_log import random_log
 
 from csim.errors import InputError
-from csim.metrics.known import first_classes, known_at_arrival
+from csim.metrics.known import initial_classes, known_at_arrival
 from csim.metrics.labels import class_names
 from csim.records import Accepted, ClassesMerged, ClassRemoved, Rejected, Retrained
 
@@ -15,12 +15,11 @@ def arrive(position):
     return Rejected(position, str(position), None, 0.1, 1)
 
 
-def test_the_first_classes_are_those_of_the_model_before_the_stream():
-    assert first_classes(LOG, class_names(LOG)) == {"cat", "dog"}
-    assert first_classes([Retrained(3, 1, (0, 1))], NAMES) == set(), (
-        "without a warm-up every class is new"
-    )
-    assert first_classes([], {}) == set()
+def test_the_initial_classes_are_those_of_the_model_before_the_stream():
+    assert initial_classes(LOG, class_names(LOG)) == {"cat", "dog"}
+    without_warm_up = [Retrained(3, 1, (0, 1))]
+    assert initial_classes(without_warm_up, NAMES) == set()
+    assert initial_classes([], {}) == set()
 
 
 def test_a_class_is_known_from_the_model_that_learned_it_on():
@@ -34,12 +33,12 @@ def test_a_class_is_known_from_the_model_that_learned_it_on():
     assert known_at_arrival(events, NAMES) == {"1": set(), "2": {"cat"}, "3": {"cat", "dog"}}
 
 
-def test_a_removed_class_is_known_no_more():
+def test_a_removed_class_is_no_longer_known():
     events = [Retrained(0, 1, (0, 1)), arrive(1), ClassRemoved(1, 1), arrive(2)]
     assert known_at_arrival(events, NAMES) == {"1": {"cat", "dog"}, "2": {"cat"}}
 
 
-def test_a_class_that_another_went_up_in_is_known_at_once_and_goes_with_it():
+def test_the_target_of_a_merge_is_known_immediately():
     events = [
         Retrained(0, 1, (0, 1)),
         ClassesMerged(0, 1, 2),
@@ -57,13 +56,13 @@ def test_a_merge_of_classes_not_learned_teaches_the_model_nothing():
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_what_is_known_in_a_drawn_log_is_what_is_read_plainly(seed):
+def test_what_is_known_in_a_random_log_is_what_is_read_naively(seed):
     events, truth = random_log(seed)
     names = class_names(events)
     assert known_at_arrival(events, names) == {
-        item_id: plain.known_to(events, item_id) for item_id in truth
+        item_id: naive.known_to(events, item_id) for item_id in truth
     }
-    assert first_classes(events, names) == plain.first_known(events)
+    assert initial_classes(events, names) == naive.initially_known(events)
 
 
 def test_a_model_with_a_class_that_the_log_does_not_name_is_refused():

@@ -1,5 +1,5 @@
 import pytest
-from metrics import plain
+from metrics import naive
 from metrics.random_log import random_log
 
 from csim.errors import InputError, SettingsError
@@ -37,18 +37,20 @@ def test_a_class_has_the_last_name_it_was_given():
     assert class_names(events) == {0: "heron", 1: "crane"}
 
 
-def test_a_merged_class_has_the_name_of_what_it_went_up_in():
-    events = [ClassAdded(0, c, name) for c, name in enumerate(["heron", "crane", "egret"])]
+def test_a_merged_class_has_the_name_of_its_target():
+    events = [
+        ClassAdded(0, class_id, name) for class_id, name in enumerate(["heron", "crane", "egret"])
+    ]
     assert class_names([*events, ClassesMerged(3, 2, 0)]) == {0: "heron", 1: "crane", 2: "heron"}
 
 
 def test_a_chain_of_merges_leads_to_its_end():
-    events = [ClassAdded(0, c, name) for c, name in enumerate("abcd")]
+    events = [ClassAdded(0, class_id, name) for class_id, name in enumerate("abcd")]
     merges = [ClassesMerged(1, 0, 1), ClassesMerged(2, 1, 2), ClassesMerged(3, 3, 2)]
     assert class_names(events + merges) == {0: "c", 1: "c", 2: "c", 3: "c"}
 
 
-def test_a_rename_after_a_merge_renames_all_that_went_up_in_it():
+def test_a_rename_after_a_merge_renames_all_merged_classes():
     events = [
         ClassAdded(0, 0, "a"),
         ClassAdded(0, 1, "b"),
@@ -100,16 +102,16 @@ def test_final_labels_follow_answers_and_revisions_in_order():
 
 
 @pytest.mark.parametrize("stop", range(len(LOG) + 1))
-def test_final_labels_are_the_last_word_on_each_image_at_any_time(stop):
-    """A naive reading: for each image of the stream, walk back to the last event that speaks of it."""
+def test_final_labels_are_the_last_event_of_each_image_at_any_time(stop):
+    """Compare with a naive reading: for each image, find the last event about it."""
     expected = {}
     for event in LOG[:stop]:
         if isinstance(event, Accepted | Rejected):
-            words = [e for e in LOG[:stop] if getattr(e, "item_id", None) == event.item_id]
-            last = words[-1]
-            expected[event.item_id] = getattr(last, "after", None) if isinstance(last, Revised) else getattr(
-                last, "class_id", None
-            )  # fmt: skip
+            about = [
+                other for other in LOG[:stop] if getattr(other, "item_id", None) == event.item_id
+            ]
+            field = "after" if isinstance(about[-1], Revised) else "class_id"
+            expected[event.item_id] = getattr(about[-1], field, None)
     assert final(LOG[:stop]) == expected
 
 
@@ -117,7 +119,7 @@ def test_labels_are_named_and_no_label_stays_none():
     assert named({"a": 0, "b": None, "c": 2}, {0: "x", 2: "z"}) == {"a": "x", "b": None, "c": "z"}
 
 
-def test_an_empty_log_has_nothing_to_tell():
+def test_an_empty_log_has_no_labels():
     assert class_names([]) == at_arrival([]) == final([]) == named({}, {}) == {}
 
 
@@ -127,7 +129,7 @@ CHANGES = [
     Rejected(2, "b", 0, 0.2, 1),
     Rejected(3, "c", 0, 0.2, 1),
     Labelled(5, "c", 3, 2, is_told=True),
-    Revised(6, "c", 3, None),  # taken back in time: it waits again
+    Revised(6, "c", 3, None),  # removed in time: it waits again
     Revised(11, "a", 0, 1),  # ten arrivals later
     Revised(12, "a", 1, 2),  # eleven
     Labelled(40, "b", 3, 1, is_told=True),  # the first label of one that waits
@@ -153,7 +155,7 @@ def test_a_label_changes_only_while_its_image_is_recent(within, expected, late):
     assert late_revisions(CHANGES, within) == late
 
 
-def test_the_limit_is_two_thousand_arrivals_if_nothing_is_said():
+def test_the_limit_is_two_thousand_arrivals_by_default():
     for after, label in ((2001, 1), (2002, 0)):
         events = [Accepted(1, "a", 0, 0.9, 1), Revised(after, "a", 0, 1)]
         assert final(events) == {"a": label}
@@ -181,7 +183,7 @@ def test_a_correction_is_an_answer_and_other_revisions_are_not():
         Revised(4, "b", 3, 5),
         Revised(4, "a", 5, 6),  # another class than the correction's
         Accepted(5, "c", 0, 0.9, 1),
-        Revised(5, "b", 5, 5),  # no more next to the correction
+        Revised(5, "b", 5, 5),  # no longer next to the correction
     ]
     assert [change.is_from_answer for change in changes(events)] == [
         True,
@@ -202,29 +204,30 @@ def test_a_limit_below_zero_is_refused():
 
 @pytest.mark.parametrize("within", [None, 0, 3, 10])
 @pytest.mark.parametrize("seed", range(25))
-def test_final_labels_of_a_drawn_log_are_those_read_plainly(seed, within):
+def test_final_labels_of_a_random_log_are_those_read_naively(seed, within):
     events, truth = random_log(seed)
-    expected = {item_id: plain.final_id(events, item_id, within) for item_id in truth}
+    expected = {item_id: naive.final_id(events, item_id, within) for item_id in truth}
     assert final(events, within) == expected
     refused = 0
     for item_id in truth:
-        own = plain.words(events, item_id)
-        for end in range(2, len(own) + 1):
-            is_change = plain.said(own[end - 1]) != plain.last_label(own[: end - 1], within)
-            refused += is_change and plain.is_refused(own[:end], within)
+        history = naive.events_of(events, item_id)
+        for end in range(2, len(history) + 1):
+            before = naive.last_label(history[: end - 1], within)
+            is_change = naive.label_of(history[end - 1]) != before
+            refused += is_change and naive.is_refused(history[:end], within)
     assert late_revisions(events, within) == refused
     assert refused > 0 or within in (None, 10)
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_names_of_a_drawn_log_are_those_read_plainly(seed):
+def test_names_of_a_random_log_are_those_read_naively(seed):
     events, _ = random_log(seed)
     ids = [event.class_id for event in events if isinstance(event, ClassAdded)]
-    assert class_names(events) == {class_id: plain.name_of(events, class_id) for class_id in ids}
+    assert class_names(events) == {class_id: naive.name_of(events, class_id) for class_id in ids}
 
 
 def test_a_class_that_the_log_does_not_name_is_refused():
-    with pytest.raises(InputError, match=r"class 7 was not.* from its start"):
+    with pytest.raises(InputError, match=r"class 7 was not added.* from its start"):
         named({"a": 7}, {0: "x"})
     with pytest.raises(InputError, match="class 7 was not"):
         names_of([0, 7], {0: "x"})

@@ -1,19 +1,19 @@
 import pytest
-from metrics import plain
+from metrics import naive
 from metrics.hand_log import LOG, TRUTH
 from metrics.random_log import random_log
 
 from csim.errors import InputError, SettingsError
 from csim.metrics.accuracy import accuracy
 from csim.metrics.novelty import Novelty, first_images_missed, novelty, novelty_errors
-from csim.metrics.reading import read
+from csim.metrics.outcomes import read_outcomes
 from csim.records import Accepted, ClassAdded, Labelled, Rejected, Retrained, Revised
 
 SEEDS = range(25)
 
 
 def test_novelty_errors_are_counted_by_what_the_model_could_output_at_arrival():
-    """Novel: 3, 4, 6, 8, 9; image 3 stays a cat. Existing: 1, 2, 5, 7; image 5 became an emu, then still unknown."""
+    """Check that 3 of the novel 3, 4, 6, 8, 9 stays a cat, and 5 of the existing is an emu."""
     assert novelty_errors(LOG, TRUTH) == (pytest.approx(100 * 1 / 5), pytest.approx(100 * 1 / 4))
 
 
@@ -38,7 +38,7 @@ def test_without_images_there_are_no_novelty_errors():
     assert novelty([], {}) == Novelty(0, 0, 0, 0, 0, 0, 0, 0)
 
 
-def test_a_novel_image_that_is_mended_too_late_stays_missed():
+def test_a_novel_image_that_is_revised_too_late_stays_missed():
     events = [
         *LOG[:3],
         ClassAdded(0, 2, "emu"),
@@ -50,7 +50,7 @@ def test_a_novel_image_that_is_mended_too_late_stays_missed():
 
 
 def test_all_figures_of_the_log_made_by_hand():
-    """Novel: 3, 4, 6, 8, 9. Novel for ever: also 7. Of the first classes: 1, 2, 5."""
+    """Novel: 3, 4, 6, 8, 9. Novel forever: also 7. Of the initial classes: 1, 2, 5."""
     figures = novelty(LOG, TRUTH)
     assert (figures.m_new, figures.f_new) == novelty_errors(LOG, TRUTH)
     assert figures.m_new_at_arrival == pytest.approx(100 * 2 / 5), "3 and 9"
@@ -58,9 +58,8 @@ def test_all_figures_of_the_log_made_by_hand():
     assert figures.f_new_for_ever == pytest.approx(100 * 1 / 3), "5"
     assert figures.rejected_known == pytest.approx(100 * 1 / 4), "5"
     assert figures.rejected_novel == pytest.approx(100 * 3 / 5), "4, 6, 8"
-    assert figures.accuracy_declared == pytest.approx(100 * 7 / 9), (
-        "not 3 and 5; 9 waits, as something new may"
-    )
+    # 3 and 5 are wrong; 9 waits, which is right for a novel image.
+    assert figures.accuracy_declared == pytest.approx(100 * 7 / 9)
 
 
 def test_a_novel_image_with_the_name_of_another_novel_class_is_declared_but_not_named():
@@ -72,22 +71,23 @@ def test_a_novel_image_with_the_name_of_another_novel_class_is_declared_but_not_
     ]
     truth = {"3": "emu"}
     assert novelty(events, truth).accuracy_declared == 100
-    assert accuracy(read(events).last, truth) == 0
+    assert accuracy(read_outcomes(events).final, truth) == 0
 
 
 def test_an_existing_image_that_waits_is_not_declared_right():
     assert novelty([*LOG[:3], Rejected(1, "1", 0, 0.1, 1)], {"1": "cat"}).accuracy_declared == 0
 
 
-def plain_figures(events, truth, within):
-    """Count image by image, each read from the log on its own."""
-    first = plain.first_known(events)
+def naive_figures(events, truth, within):
+    """Count image by image, each read from the log separately."""
+    initial = naive.initially_known(events)
     tally = dict.fromkeys(
         ("novel", "known", "ever", "start", "m", "f", "ma", "me", "fe", "rk", "rn", "declared"), 0
     )  # fmt: skip
-    for arrival in plain.arrivals(events):
-        true, known = truth[arrival.item_id], plain.known_to(events, arrival.item_id)
-        last = plain.final_name(events, arrival.item_id, within)
+    for arrival in naive.arrivals(events):
+        true = truth[arrival.item_id]
+        known = naive.known_to(events, arrival.item_id)
+        last = naive.final_name(events, arrival.item_id, within)
         if true in known:
             tally["known"] += 1
             tally["rk"] += isinstance(arrival, Rejected)
@@ -99,20 +99,19 @@ def plain_figures(events, truth, within):
             tally["ma"] += isinstance(arrival, Accepted)
             tally["m"] += last in known
             tally["declared"] += last is None or last not in known
-        tally["start" if true in first else "ever"] += 1
-        tally["fe"] += true in first and last is not None and last not in first
-        tally["me"] += true not in first and last in first
+        tally["start" if true in initial else "ever"] += 1
+        tally["fe"] += true in initial and last is not None and last not in initial
+        tally["me"] += true not in initial and last in initial
     return tally
 
 
 @pytest.mark.parametrize("within", [None, 0, 5])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_all_figures_of_a_drawn_log_are_those_counted_plainly(seed, within):
+def test_all_figures_of_a_random_log_are_those_counted_naively(seed, within):
     events, truth = random_log(seed)
-    n = plain_figures(events, truth, within)
-    n |= {
-        name: max(n[name], 1) for name in ("novel", "known", "ever", "start")
-    }  # a share of nothing is 0
+    n = naive_figures(events, truth, within)
+    # A share of nothing is 0.
+    n |= {name: max(n[name], 1) for name in ("novel", "known", "ever", "start")}
     expected = Novelty(
         m_new=n["m"] / n["novel"],
         f_new=n["f"] / n["known"],
@@ -130,13 +129,13 @@ def test_all_figures_of_a_drawn_log_are_those_counted_plainly(seed, within):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_named_rightly_is_declared_rightly_too(seed):
+def test_a_right_name_is_also_declared_right(seed):
     events, truth = random_log(seed)
-    assert novelty(events, truth).accuracy_declared >= accuracy(read(events).last, truth)
+    assert novelty(events, truth).accuracy_declared >= accuracy(read_outcomes(events).final, truth)
 
 
-def test_the_first_images_of_each_new_class_are_looked_at():
-    """New: emu 3, 4, 7 and fox 6, 8, 9; 3 stays a cat, and 9 waits."""
+def test_the_first_images_of_each_new_class_are_counted():
+    """Check the new classes emu (3, 4, 7) and fox (6, 8, 9); 3 stays a cat, and 9 waits."""
     assert first_images_missed(LOG, TRUTH) == pytest.approx(100 * 1 / 6)
     assert first_images_missed(LOG, TRUTH, first=1) == pytest.approx(100 * 1 / 2)
     assert first_images_missed(LOG, TRUTH, first=2) == pytest.approx(100 * 1 / 4)
@@ -145,16 +144,17 @@ def test_the_first_images_of_each_new_class_are_looked_at():
 
 @pytest.mark.parametrize("first", [1, 3, 500])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_first_images_missed_in_a_drawn_log_are_those_counted_plainly(seed, first):
+def test_first_images_missed_in_a_random_log_are_those_counted_naively(seed, first):
     events, truth = random_log(seed)
-    missed = looked_at = 0
-    for name in set(truth.values()) - plain.first_known(events):
-        for item_id in [own for own, true in truth.items() if true == name][:first]:
-            looked_at += 1
-            label = plain.final_name(events, item_id, 5)
+    missed = 0
+    counted = 0
+    for name in set(truth.values()) - naive.initially_known(events):
+        for item_id in [key for key, true in truth.items() if true == name][:first]:
+            counted += 1
+            label = naive.final_name(events, item_id, 5)
             missed += label is not None and label != name
     assert first_images_missed(events, truth, first, within=5) == pytest.approx(
-        100 * missed / looked_at
+        100 * missed / counted
     )
 
 
@@ -165,4 +165,4 @@ def test_no_first_images_are_too_few():
 
 def test_an_image_that_the_truth_lacks_is_refused():
     with pytest.raises(InputError, match="'9' is not among its 8 images"):
-        novelty_errors(LOG, {own: name for own, name in TRUTH.items() if own != "9"})
+        novelty_errors(LOG, {item_id: name for item_id, name in TRUTH.items() if item_id != "9"})

@@ -13,7 +13,7 @@ def test_purity_is_the_share_of_members_like_their_representative():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_purity_of_a_drawn_log_weighs_every_grouped_image_the_same(seed):
+def test_purity_of_a_random_log_weighs_every_grouped_image_the_same(seed):
     events, truth = random_log(seed)
     grouped = alike = 0
     for event in events:

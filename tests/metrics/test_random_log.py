@@ -1,4 +1,4 @@
-"""The drawn logs are worth testing with: all kinds of events, in an order that could be."""
+"""The random logs hold all kinds of events, in a possible order."""
 
 import typing
 from collections import Counter
@@ -27,7 +27,7 @@ def test_positions_never_fall_and_every_image_of_the_truth_arrives_once(seed):
     )
 
 
-def test_answers_tell_of_some_images_and_spread_to_others():
+def test_some_images_are_told_and_others_inferred():
     labelled = [
         event for seed in SEEDS for event in random_log(seed)[0] if isinstance(event, Labelled)
     ]
@@ -37,27 +37,25 @@ def test_answers_tell_of_some_images_and_spread_to_others():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_answered_or_revised_has_been_seen(seed):
     events, _ = random_log(seed)
-    for place, event in enumerate(events):
+    for index, event in enumerate(events):
+        before = events[:index]
         if isinstance(event, Labelled):
-            before = [own.question for own in events[:place] if isinstance(own, Asked)]
+            questions = [earlier.question for earlier in before if isinstance(earlier, Asked)]
             members = {
                 item.id
-                for question in before
+                for question in questions
                 for item in question.members
                 if question.id == event.question_id
             }
-            for own in events[:place]:
-                members |= (
-                    set(own.item_ids)
-                    if isinstance(own, Joined) and own.question_id == event.question_id
-                    else set()
-                )
+            for earlier in before:
+                if isinstance(earlier, Joined) and earlier.question_id == event.question_id:
+                    members |= set(earlier.item_ids)
             assert event.item_id in members
         elif isinstance(event, Revised) and event.item_id != "warm-up 1":
-            assert any(getattr(own, "item_id", None) == event.item_id for own in events[:place])
+            assert any(getattr(earlier, "item_id", None) == event.item_id for earlier in before)
 
 
-def test_the_first_model_stands_before_the_stream():
+def test_the_first_model_comes_before_the_stream():
     events, truth = random_log(3)
     first = next(event for event in events if isinstance(event, Retrained))
     assert (first.position, first.class_ids) == (0, (0, 1))

@@ -50,7 +50,8 @@ def grown(version: int = 2) -> Job:
 
 
 def train(settings: Settings, *jobs: Job):
-    trainer, model = build(settings).trainer, None
+    trainer = build(settings).trainer
+    model = None
     for one in jobs:
         model = trainer.train(one, model)
     return model
@@ -121,7 +122,8 @@ def test_with_steps_a_model_begins_where_the_model_before_ended(update_steps):
 
 def test_a_new_class_begins_at_the_mean_of_its_images_that_are_trained_on():
     trainer, _ = make_trainer(learning_rate=1e-9, hold_out=0.3, update_steps=1)
-    first, more = trainer.train(job()), grown()
+    first = trainer.train(job())
+    more = grown()
     after = trainer.train(more, first)
     columns = np.unique(more.labels, return_inverse=True)[1]
     is_held = held_out(more.images, columns, more.is_told, 0.3)
@@ -131,8 +133,10 @@ def test_a_new_class_begins_at_the_mean_of_its_images_that_are_trained_on():
     for class_id in new:
         assert is_held[more.labels == class_id].any()
         mean = encoder.embed(more.images[(more.labels == class_id) & ~is_held]).mean(axis=0)
-        own = after.weights[after.class_ids.index(class_id)]
-        assert own / np.linalg.norm(own) == pytest.approx(mean / np.linalg.norm(mean), abs=1e-3)
+        weights = after.weights[after.class_ids.index(class_id)]
+        assert weights / np.linalg.norm(weights) == pytest.approx(
+            mean / np.linalg.norm(mean), abs=1e-3
+        )
 
 
 def test_the_first_model_is_trained_for_all_epochs_and_later_ones_for_so_many_steps():
@@ -164,15 +168,18 @@ def test_a_new_class_begins_at_the_mean_of_its_vectors_on_a_foreign_encoder_too(
     trainer, _ = make_trainer(
         ForeignBackbone(CheckedEncoder(Shades()), CPU), learning_rate=1e-9, update_steps=1
     )
-    first, more = trainer.train(job()), grown()
+    first = trainer.train(job())
+    more = grown()
     after = trainer.train(more, first)
     assert (after.network["body.mean"] == first.network["body.mean"]).all()
     vectors = Shades().embed(more.images) - first.network["body.mean"]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     for class_id in set(after.class_ids) - set(first.class_ids):
         mean = vectors[more.labels == class_id].mean(axis=0)
-        own = after.weights[after.class_ids.index(class_id)]
-        assert own / np.linalg.norm(own) == pytest.approx(mean / np.linalg.norm(mean), abs=1e-3)
+        weights = after.weights[after.class_ids.index(class_id)]
+        assert weights / np.linalg.norm(weights) == pytest.approx(
+            mean / np.linalg.norm(mean), abs=1e-3
+        )
 
 
 def test_held_out_images_are_kept_out_and_travel_with_the_model_as_it_sees_them():
@@ -218,7 +225,8 @@ def hold(images, columns=None, is_told=None, share=0.2):
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.3])
 def test_about_a_share_of_the_images_is_held_out(share):
-    images, columns = draw_images(600), np.arange(600) % 6
+    images = draw_images(600)
+    columns = np.arange(600) % 6
     held = hold(images, columns, share=share).mean()
     assert held == pytest.approx(share * 95 / 100, abs=4 * np.sqrt(share / 600))
 
@@ -237,7 +245,8 @@ def test_the_same_images_are_held_out_whatever_else_is_in_the_job():
 
 def test_another_share_holds_out_more_of_the_same():
     images = draw_images(300)
-    few, many = hold(images, share=0.1), hold(images, share=0.2)
+    few = hold(images, share=0.1)
+    many = hold(images, share=0.2)
     assert many[few].all()
     assert many.sum() > few.sum()
 
@@ -248,7 +257,7 @@ def test_the_first_five_images_of_a_class_are_never_held_out(count):
     columns = np.arange(3 * count) % 3
     is_held = hold(images, columns, share=1.0)
     for column in range(3):
-        assert is_held[columns == column].tolist() == [place >= 5 for place in range(count)]
+        assert is_held[columns == column].tolist() == [index >= 5 for index in range(count)]
 
 
 def test_what_is_held_out_stays_so_while_a_class_grows():
@@ -261,7 +270,8 @@ def test_what_is_held_out_stays_so_while_a_class_grows():
 
 
 def test_only_images_that_a_person_saw_are_held_out():
-    images, is_told = draw_images(400), np.random.default_rng(1).random(400) < 0.5
+    images = draw_images(400)
+    is_told = np.random.default_rng(1).random(400) < 0.5
     is_held = hold(images, is_told=is_told)
     assert not is_held[~is_told].any()
     assert (is_held == (hold(images) & is_told)).all()

@@ -70,11 +70,9 @@ def test_a_job_tells_which_images_a_person_saw():
 
 
 def test_every_class_is_learned_from_its_first_image_on_and_then_it_is_quiet():
-    schedule, store, known = (
-        Schedule(update_size=0, update_labels=0, seed=0),
-        store_with(class_0=20),
-        [0],
-    )
+    schedule = Schedule(update_size=0, update_labels=0, seed=0)
+    store = store_with(class_0=20)
+    known = [0]
     for class_id in (5, 6, 7):
         store.add(
             Item(f"{class_id}", 1, np.full((8, 8), class_id, np.uint8)), class_id, is_told=True
@@ -87,10 +85,8 @@ def test_every_class_is_learned_from_its_first_image_on_and_then_it_is_quiet():
 
 
 def test_only_one_job_is_under_way_at_a_time():
-    schedule, store = (
-        Schedule(update_size=10, update_labels=0, seed=0),
-        store_with(class_0=20, class_5=20),
-    )
+    schedule = Schedule(update_size=10, update_labels=0, seed=0)
+    store = store_with(class_0=20, class_5=20)
     first = schedule.due(store, known=[0], told=0)
     assert schedule.due(store, known=[0], told=0) is None
     schedule.done()
@@ -104,11 +100,10 @@ def test_only_one_job_is_under_way_at_a_time():
 def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_before(
     update_labels, steps
 ):
-    schedule, store = (
-        Schedule(update_size=10, update_labels=update_labels, seed=0),
-        store_with(class_0=20, class_1=20),
-    )
-    before, since = 0, 0  # answers that the newest model knows of, and those told after it
+    schedule = Schedule(update_size=10, update_labels=update_labels, seed=0)
+    store = store_with(class_0=20, class_1=20)
+    before = 0
+    since = 0  # answers that the newest model knows of, and those told after it
     for step in steps:
         since += step
         told = before + since
@@ -118,11 +113,13 @@ def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_bef
         if job:
             assert sorted(set(job.labels.tolist())) == [0, 1]
             schedule.done()
-            before, since = told, 0
+            before = told
+            since = 0
 
 
 def test_answers_told_while_a_job_is_under_way_count_for_the_next():
-    schedule, store = Schedule(update_size=10, update_labels=5, seed=0), store_with(class_0=20)
+    schedule = Schedule(update_size=10, update_labels=5, seed=0)
+    store = store_with(class_0=20)
     assert schedule.due(store, known=[0], told=5).version == 1
     assert schedule.due(store, known=[0], told=11) is None
     schedule.done()
@@ -133,11 +130,9 @@ def test_answers_told_while_a_job_is_under_way_count_for_the_next():
 
 
 def test_a_long_stream_trains_ever_more_rarely():
-    schedule, store, due = (
-        Schedule(update_size=10, update_labels=4, seed=0),
-        store_with(class_0=20),
-        [0],
-    )
+    schedule = Schedule(update_size=10, update_labels=4, seed=0)
+    store = store_with(class_0=20)
+    due = [0]
     for told in range(1500):
         if schedule.due(store, known=[0], told=told):
             due.append(told)
@@ -148,10 +143,8 @@ def test_a_long_stream_trains_ever_more_rarely():
 
 
 def test_a_new_class_does_not_wait_for_answers_and_its_job_knows_all_that_was_told():
-    schedule, store = (
-        Schedule(update_size=10, update_labels=5, seed=0),
-        store_with(class_0=20, class_5=20),
-    )
+    schedule = Schedule(update_size=10, update_labels=5, seed=0)
+    store = store_with(class_0=20, class_5=20)
     assert schedule.due(store, known=[0], told=3) is not None
     schedule.done()
     assert schedule.due(store, known=[0, 5], told=7) is None
@@ -181,10 +174,8 @@ def test_the_same_seed_gives_the_same_jobs_and_another_seed_others():
 
 
 def test_state_survives_a_round_trip():
-    schedule, store = (
-        Schedule(update_size=10, update_labels=0, seed=0),
-        store_with(class_0=20, class_5=20),
-    )
+    schedule = Schedule(update_size=10, update_labels=0, seed=0)
+    store = store_with(class_0=20, class_5=20)
     schedule.due(store, known=[0], told=0)
     again = Schedule(update_size=10, update_labels=0, seed=0)
     again.restore(schedule.state())
@@ -194,7 +185,8 @@ def test_state_survives_a_round_trip():
 
 
 def test_what_was_told_survives_a_round_trip():
-    schedule, store = Schedule(update_size=10, update_labels=4, seed=0), store_with(class_0=20)
+    schedule = Schedule(update_size=10, update_labels=4, seed=0)
+    store = store_with(class_0=20)
     schedule.due(store, known=[0], told=6)
     schedule.done()
     again = Schedule(update_size=10, update_labels=4, seed=0)

@@ -1,4 +1,4 @@
-"""Image files that several tests read, whole and spoilt."""
+"""Image files that several tests read, intact and damaged."""
 
 import io
 import struct
@@ -30,7 +30,7 @@ def noise(*shape, seed=0):
 
 
 def shades(height, width):
-    """Return a grey image that grows lighter to the right and, less so, downwards; JPEG hardly changes it."""
+    """Return a grey gradient that JPEG hardly changes: lighter to the right and downwards."""
     down, right = np.mgrid[:height, :width]
     return np.rint(right * 150 / width + down * 100 / height).astype(np.uint8)
 
@@ -42,7 +42,7 @@ def save(content, path):
 
 
 def png_with(width, height, depth, pixels):
-    """Return a grey PNG put together by hand: its header says what we like, its pixels are a zlib stream."""
+    """Return a grey PNG built by hand from a header and a zlib stream of pixels."""
 
     def chunk(kind, content):
         return (
@@ -62,9 +62,8 @@ def black(width, height):
     """Return a PNG of one bit per pixel, all black, without ever holding its pixels in memory."""
     rows = height // 40
     packer = zlib.compressobj(9, wbits=-15)
-    block = packer.compress(bytes(rows * (width // 8 + 1))) + packer.flush(
-        zlib.Z_FULL_FLUSH
-    )  # stands for itself
+    # A full flush makes the block independent, so that it can be repeated.
+    block = packer.compress(bytes(rows * (width // 8 + 1))) + packer.flush(zlib.Z_FULL_FLUSH)
     size = 40 * rows * (width // 8 + 1)
     adler = (size % 65_521) << 16 | 1
     return png_with(
@@ -73,9 +72,17 @@ def black(width, height):
 
 
 def sideways(image, orientation):
-    """Return an image as a camera stores it that was held so; orientation is EXIF's number."""
-    stored = {1: image, 2: image[:, ::-1], 3: image[::-1, ::-1], 4: image[::-1], 5: image.swapaxes(0, 1),
-              6: np.rot90(image, 1), 7: image[::-1, ::-1].swapaxes(0, 1), 8: np.rot90(image, -1)}  # fmt: skip
+    """Return an image as a camera stores it for an EXIF orientation."""
+    stored = {
+        1: image,
+        2: image[:, ::-1],
+        3: image[::-1, ::-1],
+        4: image[::-1],
+        5: image.swapaxes(0, 1),
+        6: np.rot90(image, 1),
+        7: image[::-1, ::-1].swapaxes(0, 1),
+        8: np.rot90(image, -1),
+    }
     return np.ascontiguousarray(stored[orientation])
 
 

@@ -188,5 +188,5 @@ def test_what_is_no_array_of_numbers_is_refused_by_its_type(images, named):
     ids=["sizes", "grey and colour", "tensors' sizes", "tensors' channels"],
 )
 def test_images_of_different_shapes_are_refused(images):
-    with pytest.raises(InputError, match="one shape"):
+    with pytest.raises(InputError, match="same shape"):
         check_images(images)

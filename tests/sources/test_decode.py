@@ -10,10 +10,8 @@ from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.decode import decode
 from csim.sources.open_picture import format_of
 
-GREY, COLOUR = (
-    shades(30, 40),
-    np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2]),
-)
+GREY = shades(30, 40)
+COLOUR = np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2])
 
 
 def image(picture, shape):
@@ -121,10 +119,10 @@ def test_an_array_that_is_no_image_is_a_trouble_with_the_reason(array, named):
 
 
 def test_the_callers_array_is_neither_edited_nor_kept():
-    own = GREY.copy()
-    found = decode(Arrival("a", own), (30, 40))
-    assert (own == GREY).all()
-    own[:] = 0
+    copy = GREY.copy()
+    found = decode(Arrival("a", copy), (30, 40))
+    assert (copy == GREY).all()
+    copy[:] = 0
     assert (found.image == GREY).all()
 
 
@@ -134,7 +132,8 @@ def test_every_trouble_of_a_file_has_its_kind(tmp_path):
     assert trouble(save(b"", tmp_path / "empty.png")).kind == "empty"
     assert trouble(save(b"a letter", tmp_path / "text.png")).kind == "not-an-image"
     assert trouble(save(encode(COLOUR, "jpeg")[:600], tmp_path / "cut.jpg")).kind == "damaged"
-    first, second = Image.fromarray(noise(9, 9)), Image.fromarray(noise(9, 9, seed=1))
+    first = Image.fromarray(noise(9, 9))
+    second = Image.fromarray(noise(9, 9, seed=1))
     moving = encode(first, "gif", save_all=True, append_images=[second])
     for name in ("moving.gif", "moving.png"):
         assert trouble(save(moving, tmp_path / name)).kind == "animated"

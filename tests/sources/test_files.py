@@ -70,7 +70,7 @@ def test_a_link_to_itself_is_unreadable(tmp_path):
 
 def test_a_file_of_too_many_bytes_is_not_read(tmp_path):
     with open(tmp_path / "a.png", "wb") as file:
-        file.truncate(files.MOST_BYTES + 1)  # takes no room on the disk
+        file.truncate(files.MAX_FILE_BYTES + 1)  # takes no room on the disk
     found = trouble(tmp_path / "a.png")
     assert found.kind == "too-large"
     assert "256,000,001" in found.reason

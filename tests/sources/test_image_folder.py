@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 from PIL import Image
-from sources.image_files import png_with
+from sources.image_files import exif, png_with, sideways
 
 from csim.errors import InputError
 from csim.sources.decode import decode
@@ -101,11 +101,8 @@ def test_palettes_and_transparency_are_read_as_colour(tmp_path):
 def test_a_rotation_noted_by_the_camera_is_honoured(tmp_path, orientation):
     upright = np.zeros((12, 10), np.uint8)
     upright[:3, :2] = 250
-    stored = {1: upright, 2: upright[:, ::-1], 3: upright[::-1, ::-1], 4: upright[::-1], 5: upright.T,
-              6: np.rot90(upright, 1), 7: upright[::-1, ::-1].T, 8: np.rot90(upright, -1)}[orientation]  # fmt: skip
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    save(Image.fromarray(np.ascontiguousarray(stored)), tmp_path / "a.png", exif=exif)
+    stored = Image.fromarray(sideways(upright, orientation))
+    save(stored, tmp_path / "a.png", exif=exif(orientation))
     assert (read_images(tmp_path)[0] == upright).all()
 
 
@@ -173,7 +170,8 @@ def test_a_file_that_is_no_whole_image_is_refused_by_name(tmp_path, content):
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("kind", ["png", "jpeg", "tiff", "webp", "bmp"])
 def test_flipped_bits_are_read_or_refused_with_our_error(tmp_path, kind):
-    buffer, rng = io.BytesIO(), np.random.default_rng(0)
+    buffer = io.BytesIO()
+    rng = np.random.default_rng(0)
     exif = Image.Exif()
     exif[0x0112] = 6
     image = Image.fromarray(rng.integers(0, 256, (10, 10), dtype=np.uint8))
@@ -181,8 +179,8 @@ def test_flipped_bits_are_read_or_refused_with_our_error(tmp_path, kind):
     refused = []
     for _ in range(150):
         content = bytearray(buffer.getvalue())
-        for place in rng.integers(0, len(content), 3):
-            content[place] ^= 1 << int(rng.integers(8))
+        for index in rng.integers(0, len(content), 3):
+            content[index] ^= 1 << int(rng.integers(8))
         (tmp_path / f"a.{kind}").write_bytes(content)
         refused.append(refusal(tmp_path))
     assert any(refused)
@@ -200,7 +198,7 @@ def test_a_folder_that_is_missing_is_refused(tmp_path):
 def test_a_folder_without_images_is_refused(tmp_path):
     (tmp_path / "sub").mkdir()
     for read in (read_images, read_labelled):
-        with pytest.raises(InputError, match=r"holds no image; known endings are \.png"):
+        with pytest.raises(InputError, match=r"holds no image; csim reads files that end in \.png"):
             read(tmp_path)
 
 

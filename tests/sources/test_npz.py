@@ -6,7 +6,8 @@ from csim.errors import InputError
 from csim.sources.decode import decode
 from csim.sources.npz import NpzFile
 
-GREY, COLOUR = noise(13, 9, 11), noise(3, 9, 11, 3)
+GREY = noise(13, 9, 11)
+COLOUR = noise(3, 9, 11, 3)
 
 
 @pytest.mark.parametrize("write", [np.savez, np.savez_compressed])
@@ -73,16 +74,16 @@ def test_pickled_objects_are_not_unpacked(tmp_path):
 
 def test_what_is_no_archive_is_refused_by_name(tmp_path):
     np.savez_compressed(tmp_path / "good.npz", images=GREY)
-    whole = (tmp_path / "good.npz").read_bytes()
+    intact = (tmp_path / "good.npz").read_bytes()
     np.save(tmp_path / "single.npy", GREY)
-    spoilt = bytearray(whole)
-    spoilt[len(whole) // 2] ^= 255
+    spoilt = bytearray(intact)
+    spoilt[len(intact) // 2] ^= 255
     single = (tmp_path / "single.npy").read_bytes()
     for content in (
         b"",
         b"text",
-        whole[:-200],
-        whole[: len(whole) // 2],
+        intact[:-200],
+        intact[: len(intact) // 2],
         bytes(spoilt),
         single,
         b"PK\x03\x04",

@@ -15,7 +15,7 @@ from sources.image_files import KINDS, black, encode, exif, noise, png_with, sha
 
 from csim.sources import arrival
 from csim.sources.arrival import Trouble
-from csim.sources.open_picture import MOST_PIXELS, format_of, make_plain, open_picture
+from csim.sources.open_picture import MAX_PIXELS, format_of, make_plain, open_picture
 
 GREY = Image.fromarray(shades(30, 40))
 COLOUR = Image.fromarray(np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2]))
@@ -134,7 +134,7 @@ def test_a_webp_of_too_many_pixels_is_refused():
 
 
 def test_the_most_pixels_are_still_taken():
-    picture = open_picture("a", black(8_000, MOST_PIXELS // 8_000))
+    picture = open_picture("a", black(8_000, MAX_PIXELS // 8_000))
     assert picture.size == (8_000, 8_000)
     assert picture.getextrema() == (0, 0)
 
@@ -263,7 +263,7 @@ def test_a_plain_picture_is_left_as_it_is():
 
 
 def examples():
-    """Return files of all formats and modes that a saver can write, each with a note about the camera if it may."""
+    """Return files of all formats and modes that Pillow can write, with EXIF data if possible."""
     text = PngInfo()
     text.add_text("comment", "packed" * 20, zip=True)
     text.add_itxt("XML:com.adobe.xmp", '<x tiff:Orientation="6"/>')
@@ -317,15 +317,15 @@ def test_random_bytes_after_a_good_beginning_are_never_an_error(beginning, rest)
 def test_a_spoilt_file_is_never_an_error(content, random):
     spoilt = bytearray(content)
     for _ in range(random.randint(1, 6)):
-        place = random.randrange(len(spoilt) if random.random() < 0.4 else min(len(spoilt), 200))
+        index = random.randrange(len(spoilt) if random.random() < 0.4 else min(len(spoilt), 200))
         match random.randrange(4):
             case 0:
-                spoilt[place] ^= 1 << random.randrange(8)
+                spoilt[index] ^= 1 << random.randrange(8)
             case 1:
-                spoilt[place] = random.choice([0, 1, 127, 128, 255])
+                spoilt[index] = random.choice([0, 1, 127, 128, 255])
             case 2:
-                spoilt[place:place] = random.randbytes(4)
+                spoilt[index:index] = random.randbytes(4)
             case 3:
-                del spoilt[place : place + random.randint(1, 8)]
+                del spoilt[index : index + random.randint(1, 8)]
         spoilt = spoilt or bytearray(b"\0")
     read_or_refuse(bytes(spoilt))

@@ -35,7 +35,8 @@ def test_images_come_in_the_sources_order_and_each_with_its_own_pixels(workers, 
 
 
 def test_the_order_holds_when_some_images_take_much_longer():
-    large, small = encode(noise(700, 700, 3)), encode(noise(8, 8))
+    large = encode(noise(700, 700, 3))
+    small = encode(noise(8, 8))
     source = [Arrival(str(number), large if number % 7 == 0 else small) for number in range(60)]
     assert ids(decoded(source, SHAPE, workers=4)) == [arrival.id for arrival in source]
 
@@ -102,9 +103,7 @@ def test_no_more_is_asked_of_the_source_than_allowed(ahead):
     found = decoded(endless(), SHAPE, ahead=ahead, workers=3)
     for given in range(1, 400):
         next(found)
-        assert (
-            len(asked) <= given + ahead + 64
-        )  # what landed in one go may still wait to be fetched
+        assert len(asked) <= given + ahead + 64  # a finished batch may wait to be read
     found.close()
 
 
@@ -155,10 +154,10 @@ def test_a_slow_source_is_not_waited_for_once_images_are_ready():
             yield arrival
 
     waiting = [len(asked) - given for given, _ in enumerate(decoded(slow(), SHAPE), 1)]
-    assert max(waiting) < 40  # a handful would be 64
+    assert max(waiting) < 40  # a full batch would be 64
 
 
-def test_thumbnails_are_left_to_one_thread_which_nobody_fights_for_pythons_lock(monkeypatch):
+def test_thumbnails_are_decoded_by_one_thread(monkeypatch):
     decoders = Counter()
 
     def noted(arrival, shape):

@@ -10,7 +10,9 @@ from csim.sources.arrival import Arrival, Trouble
 from csim.sources.decode import decode
 from csim.sources.video import Video
 
-HEIGHT, WIDTH, RATE = 48, 64, 10
+HEIGHT = 48
+WIDTH = 64
+RATE = 10
 
 
 def frame(number):
@@ -23,7 +25,9 @@ def frame(number):
 def film(path, count=30, **options):
     with av.open(str(path), "w", **options) as container:
         stream = container.add_stream("mpeg4", rate=RATE)
-        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        stream.width = WIDTH
+        stream.height = HEIGHT
+        stream.pix_fmt = "yuv420p"
         stream.bit_rate = 2_000_000
         for number in range(count):
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame(number), format="rgb24")))
@@ -65,7 +69,7 @@ def test_a_pause_longer_than_the_film_takes_its_first_frame(tmp_path):
 
 
 def turned(content, matrix):
-    """Return an MP4 that says how a player must turn it, in the 36 bytes that its track header keeps for that."""
+    """Return an MP4 with a rotation matrix in the 36 bytes of its track header."""
     start = content.index(b"tkhd") + 4 + 40
     return (
         content[:start]
@@ -128,8 +132,8 @@ def test_a_film_that_ends_before_it_says_is_a_trouble_with_an_id_of_its_own(tmp_
 def test_flipped_bits_are_never_an_error(tmp_path, seed):
     content = bytearray(film(tmp_path / "a.mp4", count=10).read_bytes())
     rng = np.random.default_rng(seed)
-    for place in rng.integers(0, len(content), 30):
-        content[place] ^= 1 << int(rng.integers(8))
+    for index in rng.integers(0, len(content), 30):
+        content[index] ^= 1 << int(rng.integers(8))
     for found in Video(save(bytes(content), tmp_path / "bad.mp4")):
         assert isinstance(found, Arrival | Trouble)
 

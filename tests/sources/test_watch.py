@@ -9,7 +9,7 @@ from sources.image_files import encode, save, shades
 from csim.errors import InputError, SettingsError
 from csim.sources.arrival import Arrival, Trouble
 from csim.sources.decode import decode
-from csim.sources.watch import Watched
+from csim.sources.watch import WatchedDirectory
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def watch(tmp_path):
     watches = []
 
     def begin(root=tmp_path, **options):
-        watches.append(iter(Watched(root, **(QUICK | options))))
+        watches.append(iter(WatchedDirectory(root, **(QUICK | options))))
         return watches[-1]
 
     yield begin
@@ -39,14 +39,15 @@ def watch(tmp_path):
 
 
 def old(path, seconds=100):
-    """Let a file have changed so long ago."""
+    """Set the modification time of a file to so many seconds ago."""
     os.utime(path, (time.time() - seconds,) * 2)
     return path
 
 
 def until(found, count, wait=SECONDS):
-    """Return so many arrivals and troubles, or those that came in time."""
-    got, end = [], time.monotonic() + wait
+    """Return the next arrivals and troubles, fewer if they do not come in time."""
+    got = []
+    end = time.monotonic() + wait
     while len(got) < count and time.monotonic() < end:
         one = next(found)
         if one is not None:
@@ -82,7 +83,8 @@ def test_an_arrival_is_a_file_that_can_be_decoded(tmp_path, watch):
 
 
 def test_while_nothing_comes_a_none_comes_at_least_every_half_second(watch):
-    found, gaps = watch(), []
+    found = watch()
+    gaps = []
     next(found)
     for _ in range(9):
         start = time.monotonic()
@@ -117,16 +119,17 @@ def test_a_system_that_watches_no_more_folders_is_no_harm(tmp_path, watch, monke
 
 def test_a_file_is_left_alone_while_it_is_written(tmp_path, watch):
     found = watch(settle=0.8)
-    whole, written = IMAGE, 0
+    complete = IMAGE
+    written = 0
     with open(tmp_path / "slow.png", "wb") as file:
-        while written < len(whole):
-            file.write(whole[written : written + 20])
+        while written < len(complete):
+            file.write(complete[written : written + 20])
             file.flush()
             written += 20
             one = next(found)
-            assert one is None or decode(one, (9, 9)).kept == whole
+            assert one is None or decode(one, (9, 9)).kept == complete
     (arrival,) = until(found, 1)
-    assert decode(arrival, (9, 9)).kept == whole
+    assert decode(arrival, (9, 9)).kept == complete
     assert nothing_more(found)
 
 
@@ -239,7 +242,7 @@ def test_it_ends_when_told_to(tmp_path):
     for number in range(5):
         old(save(IMAGE, tmp_path / f"{number}.png"))
     got = []
-    for found in Watched(tmp_path, stop=lambda: len(got) == 3):
+    for found in WatchedDirectory(tmp_path, stop=lambda: len(got) == 3):
         if found is not None:
             got.append(found)
     assert len(got) == 3
@@ -248,9 +251,9 @@ def test_it_ends_when_told_to(tmp_path):
 @pytest.mark.parametrize("wrong", [{"every": 0}, {"settle": -1}, {"every": float("nan")}])
 def test_times_that_are_none_are_refused(tmp_path, wrong):
     with pytest.raises(SettingsError, match="seconds above 0"):
-        Watched(tmp_path, **wrong)
+        WatchedDirectory(tmp_path, **wrong)
 
 
 def test_what_is_no_folder_is_refused_at_once(tmp_path):
     with pytest.raises(InputError, match="is not a folder"):
-        Watched(tmp_path / "nowhere")
+        WatchedDirectory(tmp_path / "nowhere")

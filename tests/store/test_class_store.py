@@ -207,7 +207,7 @@ def test_a_class_that_is_full_leaves_the_others_alone(eviction):
     assert ids(store, 0) == [1, 2]
 
 
-def test_images_are_removed_wherever_they_are_and_strangers_passed_over():
+def test_images_are_removed_from_any_class_and_unknown_ids_are_ignored():
     store = fill(ClassStore(5, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 1, False)])
     store.remove(["item 3", "item 1", "stranger"])
     assert shelves(store, (0, 1)) == {0: [2], 1: []}
@@ -215,7 +215,7 @@ def test_images_are_removed_wherever_they_are_and_strangers_passed_over():
     assert "item 1" not in store
 
 
-def test_a_dropped_class_is_gone_with_its_images_and_can_begin_anew():
+def test_a_dropped_class_loses_its_images_and_can_be_stored_again():
     store = fill(ClassStore(5, ProtectTold()), [(1, 0, True), (2, 0, False), (3, 1, False)])
     store.drop(0)
     store.drop(17)

@@ -1,1 +1,1 @@
-"""Methods of other people that ours is compared with, written from their publications for the bench alone."""
+"""Published methods that csim is compared with, written from their publications for the bench."""

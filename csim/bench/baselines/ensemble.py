@@ -1,4 +1,8 @@
-"""An ensemble of summaries: each model votes with its nearest sphere, and tells what lies outside its boundary."""
+"""An ensemble of micro-cluster models that vote.
+
+Each model votes with its nearest micro-cluster and says whether a vector lies outside its decision
+boundary.
+"""
 
 from __future__ import annotations
 
@@ -8,132 +12,149 @@ from typing import Literal
 
 import numpy as np
 
-from csim.bench.baselines.summaries import Summaries
+from csim.bench.baselines.micro_clusters import MicroClusters
 from csim.records import Bools, ClassId, Floats, Ints
 
 Boundary = Literal["nearest", "union"]
+BOUNDARIES: tuple[Boundary, ...] = ("nearest", "union")
+
+_TIE_BREAK = 1e-6  # weight of the depth inside a sphere: below that of any single vote
 
 
 @dataclass(frozen=True)
-class Look:
-    """What every model makes of vectors; all are (models, n).
+class Predictions:
+    """Hold what every model says about vectors. All arrays are (models, n).
 
     Parameters
     ----------
     nearest
-        The place of the nearest sphere.
+        Index of the model's nearest micro-cluster.
     votes
-        Its class.
-    inside
-        How far inside that sphere the vector lies; below 0 it is outside.
+        Class of that micro-cluster.
+    depth
+        How far inside that sphere the vector lies; negative outside.
     is_outside
-        Whether the vector is outside the model's boundary.
+        Whether the vector lies outside the model's boundary.
     """
 
     nearest: Ints
     votes: Ints
-    inside: Floats
+    depth: Floats
     is_outside: Bools
 
 
 class Ensemble:
-    """The models, the oldest first.
+    """Combine the votes of models, which are kept in order of age, oldest first.
 
     Parameters
     ----------
     models
-        To begin with.
-    most
-        How many may be kept. Raising it remembers longer and adapts more slowly.
+        The initial models.
+    max_models
+        Models to keep. Higher remembers longer and adapts more slowly.
     boundary
-        What lies outside of a model: outside its nearest sphere (`nearest`), or outside all of them (`union`).
+        `nearest`: a vector outside the nearest sphere is outside the model. `union`: it must be
+        outside all spheres.
     slack
-        How far outside of the closest model a vector must be to be an outlier. Raising it finds fewer outliers.
+        How far outside the closest model an outlier must lie. Higher finds fewer outliers.
     """
 
     def __init__(
-        self, models: Sequence[Summaries], *, most: int, boundary: Boundary, slack: float = 0.0
+        self,
+        models: Sequence[MicroClusters],
+        *,
+        max_models: int,
+        boundary: Boundary,
+        slack: float = 0.0,
     ) -> None:
         self.models = list(models)
-        self.most = most
+        self.max_models = max_models
         self._boundary = boundary
         self._slack = slack
 
     @property
     def known(self) -> frozenset[ClassId]:
-        """The classes that some model can give."""
+        """Return the classes that at least one model can output."""
         return frozenset().union(*(model.known for model in self.models))
 
-    def look(self, vectors: Floats) -> Look:
-        """Return what every model makes of vectors, (n, d)."""
-        seen = [self._look(model, vectors) for model in self.models]
-        return Look(*(np.stack(part) for part in zip(*seen, strict=True)))
+    def predict(self, vectors: Floats) -> Predictions:
+        """Return what every model says about vectors, (n, d)."""
+        rows = [self._predict(model, vectors) for model in self.models]
+        return Predictions(*(np.stack(part) for part in zip(*rows, strict=True)))
 
-    def _look(self, model: Summaries, vectors: Floats) -> tuple[Ints, Ints, Floats, Bools]:
-        inside = model.radii - (distances := model.distances(vectors))
+    def _predict(self, model: MicroClusters, vectors: Floats) -> tuple[Ints, Ints, Floats, Bools]:
+        distances = model.distances(vectors)
+        depths = model.radii - distances
         nearest = distances.argmin(axis=1)
-        own = np.take_along_axis(inside, nearest[:, None], axis=1)[:, 0]
-        is_outside = own < 0 if self._boundary == "nearest" else inside.max(axis=1) < 0
-        return nearest, model.classes[nearest], own, is_outside
+        depth = np.take_along_axis(depths, nearest[:, None], axis=1)[:, 0]
+        is_outside = depth < 0 if self._boundary == "nearest" else depths.max(axis=1) < 0
+        return nearest, model.classes[nearest], depth, is_outside
 
-    def outliers(self, look: Look) -> Bools:
-        """Return which vectors are outside of all models, (n,)."""
+    def find_outliers(self, predictions: Predictions) -> Bools:
+        """Return which vectors lie outside all models, (n,)."""
         is_far: Bools = (
-            -look.inside.max(axis=0) > self._slack
+            -predictions.depth.max(axis=0) > self._slack
             if self._slack
-            else np.ones(look.votes.shape[1], bool)
+            else np.ones(predictions.votes.shape[1], bool)
         )
-        return look.is_outside.all(axis=0) & is_far
+        return predictions.is_outside.all(axis=0) & is_far
 
-    def counted(self, look: Look) -> Bools:
+    def counted_votes(self, predictions: Predictions) -> Bools:
         """Return which votes count, (models, n).
 
-        A model that sees a vector outside is not heard if another names a class that it was never taught; if nobody
-        would be heard, all are.
+        A vote does not count if the vector lies outside the model and another model votes for a
+        class that this model has never learned. If no vote would count, all do.
         """
         classes = max((int(model.counts.shape[1]) for model in self.models), default=1)
-        knows = np.zeros((len(self.models), max(classes, int(look.votes.max(initial=0)) + 1)), bool)
-        for place, model in enumerate(self.models):
-            knows[place, list(model.known)] = True
-        is_foreign = ~knows[
-            :, look.votes
-        ]  # (models, voters, n): what the model hears from each voter
-        counts = ~(look.is_outside & is_foreign.any(axis=1))
+        highest = int(predictions.votes.max(initial=0))
+        knows = np.zeros((len(self.models), max(classes, highest + 1)), bool)
+        for index, model in enumerate(self.models):
+            knows[index, list(model.known)] = True
+        is_foreign = ~knows[:, predictions.votes]  # (models, voters, n)
+        counts = ~(predictions.is_outside & is_foreign.any(axis=1))
         return counts | ~counts.any(axis=0)
 
-    def tally(self, look: Look, weights: Floats | None = None, classes: int = 0) -> Floats:
-        """Return what each class gets, (n, C), as a share; of equals the one with the innermost sphere is ahead.
+    def vote_shares(
+        self, predictions: Predictions, weights: Floats | None = None, min_classes: int = 0
+    ) -> Floats:
+        """Return the share of the votes that each class gets, (n, C).
+
+        In a tie, the class of the sphere that the vector lies deepest in gets slightly more.
 
         Parameters
         ----------
-        look
-            What the models saw.
+        predictions
+            What the models say.
         weights
-            What each vote weighs, (models, n); one if not given.
-        classes
-            Columns at least.
+            Weight of each vote, (models, n); 1 if not given.
+        min_classes
+            Columns to return at least. Higher adds columns of 0.
         """
-        weighed = np.where(self.counted(look), 1.0 if weights is None else weights, 0.0)
-        weighed = weighed + 1e-6 / (1 + np.exp(-look.inside))
-        shares = np.zeros((look.votes.shape[1], max(classes, int(look.votes.max(initial=0)) + 1)))
+        weighed = np.where(
+            self.counted_votes(predictions), 1.0 if weights is None else weights, 0.0
+        )
+        weighed = weighed + _TIE_BREAK / (1 + np.exp(-predictions.depth))
+        highest = int(predictions.votes.max(initial=0))
+        shares = np.zeros((predictions.votes.shape[1], max(min_classes, highest + 1)))
         rows = np.arange(len(shares))
-        for votes, weight in zip(look.votes, weighed, strict=True):
+        for votes, weight in zip(predictions.votes, weighed, strict=True):
             np.add.at(shares, (rows, votes), weight)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def errors(self, vectors: Floats, labels: Ints, *, credits_outside: bool) -> Floats:
+    def error_rates(self, vectors: Floats, labels: Ints, *, credits_outside: bool) -> Floats:
         """Return the share of labelled vectors that each model gets wrong, (models,).
 
         Parameters
         ----------
         vectors, labels
-            (n, d) and (n,).
+            The labelled vectors, (n, d) and (n,).
         credits_outside
-            Whether it is right to see outside what it was never taught.
+            Whether a model is also right when a vector of a class that it never learned lies
+            outside its boundary.
         """
-        look = self.look(vectors)
-        is_right = look.votes == labels
+        predictions = self.predict(vectors)
+        is_right = predictions.votes == labels
         if credits_outside:
             knows = np.array([np.isin(labels, list(model.known)) for model in self.models])
-            is_right |= look.is_outside & ~knows
+            is_right |= predictions.is_outside & ~knows
         return np.asarray(1 - is_right.mean(axis=1))

@@ -1,42 +1,46 @@
-"""Clustering that keeps classes apart: a labelled image is drawn less to a cluster whose members are of other classes.
+"""Impurity-based clustering, which keeps the classes apart (ECHO, Haque et al., ICDE 2016).
 
-An image goes where distance · (1 + entropy · strangers) is least: the entropy, in bits, of the cluster's classes with
-the image in it, times the number of its members of other classes.
+A labelled image joins the cluster with the least distance · (1 + entropy · other), where `entropy`
+is the entropy in bits of the cluster's classes with the image in it, and `other` is the number of
+its members of other classes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from csim.bench.baselines.summaries import far_apart, shares
+from csim.bench.baselines.micro_clusters import clusters_per_class, farthest_first
 from csim.discover.novelty import squares
 from csim.records import Floats, Ints
 
-_ROUNDS = 5  # centres are moved so often
-_PASSES = 10  # over all images, between two moves
+_MAX_ROUNDS = 5  # updates of the centres
+_MAX_PASSES = 10  # passes over all images between two updates of the centres
 
 
-def impure_groups(vectors: Floats, labels: Ints, most: int, rng: np.random.Generator) -> Ints:
+def cluster_by_impurity(
+    vectors: Floats, labels: Ints, total: int, rng: np.random.Generator
+) -> Ints:
     """Return a group for each labelled vector.
 
     Parameters
     ----------
     vectors, labels
-        The chunk.
-    most
-        Groups in all. Raising it follows the classes' shapes more closely, and makes the spheres smaller.
+        The chunk, (n, d) and (n,).
+    total
+        Groups over all classes. Higher follows the shapes of the classes more closely and makes
+        the spheres smaller.
     rng
-        Draws the first seeds, and the order in which images move.
+        Draws the first seed of each class, and the order in which images move.
     """
     seeds = [
-        members[far_apart(vectors[members], many, rng)]
-        for own, many in shares(labels, most).items()
-        for members in [np.flatnonzero(labels == own)]
+        members[farthest_first(vectors[members], count, rng)]
+        for class_id, count in clusters_per_class(labels, total).items()
+        for members in [np.flatnonzero(labels == class_id)]
     ]
     centres = vectors[np.concatenate(seeds)].astype(float)
     groups: Ints = squares(vectors, centres).argmin(axis=1)
-    for _ in range(_ROUNDS):
-        moved = settle(np.sqrt(squares(vectors, centres)), labels, groups, rng)
+    for _ in range(_MAX_ROUNDS):
+        moved = minimise_impurity(np.sqrt(squares(vectors, centres)), labels, groups, rng)
         is_member = moved == np.arange(len(centres))[:, None]
         counts = is_member.sum(axis=1)
         is_used = counts > 0
@@ -47,17 +51,19 @@ def impure_groups(vectors: Floats, labels: Ints, most: int, rng: np.random.Gener
     return groups
 
 
-def settle(distances: Floats, labels: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
-    """Let images move one by one, in random order, until none wants to; return each one's group.
+def minimise_impurity(
+    distances: Floats, labels: Ints, groups: Ints, rng: np.random.Generator
+) -> Ints:
+    """Move images one by one, in random order, until none moves; return the group of each.
 
     Parameters
     ----------
     distances
-        From every image to every centre, (n, k).
+        Distance from every image to every centre, (n, k).
     labels
-        Classes, (n,).
+        Class of every image, (n,).
     groups
-        Where they are to begin with, (n,).
+        Group of every image before the first move, (n,).
     rng
         Draws the order.
     """
@@ -67,31 +73,30 @@ def settle(distances: Floats, labels: Ints, groups: Ints, rng: np.random.Generat
     logs = np.concatenate(
         [[0.0], np.arange(1, len(labels) + 2) * np.log2(np.arange(1, len(labels) + 2))]
     )
-    sizes, entropies = (
-        counts.sum(axis=1),
-        logs[counts.astype(int)].sum(axis=1),
-    )  # Σ c·log2 c of each group
-    for _ in range(_PASSES):
+    sizes = counts.sum(axis=1)
+    log_sums = logs[counts.astype(int)].sum(axis=1)  # Σ c·log2 c of each group
+    for _ in range(_MAX_PASSES):
         changed = False
-        for place in rng.permutation(len(labels)):
-            own, label = groups[place], labels[place]
-            _move(counts, sizes, entropies, logs, own, label, -1)
-            mine = counts[:, label].astype(int)
+        for index in rng.permutation(len(labels)):
+            before = groups[index]
+            label = labels[index]
+            _change_count(counts, sizes, log_sums, logs, before, label, -1)
+            same = counts[:, label].astype(int)
             total = sizes.astype(int) + 1
-            entropy = (logs[total] - (entropies - logs[mine] + logs[mine + 1])) / total
-            best = int((distances[place] * (1 + entropy * (sizes - mine))).argmin())
-            _move(counts, sizes, entropies, logs, best, label, 1)
-            changed |= best != own
-            groups[place] = best
+            entropy = (logs[total] - (log_sums - logs[same] + logs[same + 1])) / total
+            best = int((distances[index] * (1 + entropy * (sizes - same))).argmin())
+            _change_count(counts, sizes, log_sums, logs, best, label, 1)
+            changed |= best != before
+            groups[index] = best
         if not changed:
             break
     return groups
 
 
-def _move(
-    counts: Floats, sizes: Floats, entropies: Floats, logs: Floats, group: int, label: int, by: int
+def _change_count(
+    counts: Floats, sizes: Floats, log_sums: Floats, logs: Floats, group: int, label: int, by: int
 ) -> None:
     before = int(counts[group, label])
     counts[group, label] += by
     sizes[group] += by
-    entropies[group] += logs[before + by] - logs[before]
+    log_sums[group] += logs[before + by] - logs[before]

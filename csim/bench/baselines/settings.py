@@ -1,4 +1,4 @@
-"""What the settings of all baselines have in common."""
+"""The base class of all baseline settings, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -10,41 +10,47 @@ from csim.errors import SettingsError
 
 @dataclass(frozen=True)
 class BaselineSettings:
-    """Settings of a baseline."""
+    """Hold the settings of one baseline. Each baseline adds its fields in a subclass."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return them as plain values."""
+        """Return the settings as plain values by name."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Return the settings of these values; names that it does not know are refused."""
+        """Create settings from plain values. Raise `SettingsError` for an unknown name."""
         names = [field.name for field in fields(cls)]
         if unknown := sorted(set(values) - set(names)):
             raise SettingsError(
-                f"{unknown[0]!r} is no setting of this baseline; it has {', '.join(names)}"
+                f"{unknown[0]!r} is not a setting of this baseline; choose from {', '.join(names)}"
             )
         return cls(**values)
 
 
-def at_least(settings: BaselineSettings, **bounds: float) -> None:
-    """Refuse settings below their bounds, or of another type than the default's."""
+def check_at_least(settings: BaselineSettings, **bounds: float) -> None:
+    """Raise `SettingsError` for a setting below its bound, or of another type than its default."""
+    defaults = {field.name: field.default for field in fields(settings)}
     for name, bound in bounds.items():
         value = getattr(settings, name)
-        whole = isinstance(
-            next(field.default for field in fields(settings) if field.name == name), int
-        )
+        is_integer = isinstance(defaults[name], int)
         if (
             isinstance(value, bool)
-            or not isinstance(value, int if whole else (int, float))
+            or not isinstance(value, int if is_integer else (int, float))
             or not value >= bound
         ):
-            kind = "a whole number" if whole else "a number"
+            kind = "a whole number" if is_integer else "a number"
             raise SettingsError(f"{name} must be {kind} of at least {bound:g}, got {value!r}")
 
 
-def one_of(settings: BaselineSettings, **choices: tuple[str, ...]) -> None:
-    """Refuse settings that are none of the words they may be."""
-    for name, words in choices.items():
-        if (value := getattr(settings, name)) not in words:
-            raise SettingsError(f"{name} must be one of {', '.join(words)}; got {value!r}")
+def check_at_most_one(settings: BaselineSettings, *names: str) -> None:
+    """Raise `SettingsError` for a setting above 1."""
+    for name in names:
+        if (value := getattr(settings, name)) > 1:
+            raise SettingsError(f"{name} must be at most 1, got {value}")
+
+
+def check_one_of(settings: BaselineSettings, **choices: tuple[str, ...]) -> None:
+    """Raise `SettingsError` for a setting that is none of its allowed values."""
+    for name, allowed in choices.items():
+        if (value := getattr(settings, name)) not in allowed:
+            raise SettingsError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")

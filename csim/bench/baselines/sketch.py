@@ -1,7 +1,7 @@
-"""Frequent Directions: many rows as a few, so that no direction's energy is far off.
+"""Frequent Directions (Liberty, KDD 2013): a matrix sketch that approximates many rows by a few.
 
-Rows are put in until there are twice as many as the sketch keeps; then all directions shrink by the energy of the
-first that must go. Two sketches are merged by putting the rows of one into the other.
+A sketch takes rows until it holds twice as many as it keeps. Then all squared singular values
+shrink by the largest one that it drops. To merge two sketches, add the rows of one to the other.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import numpy as np
 
 from csim.records import Floats
 
-_NOTHING = 1e-12
+_MIN_ENERGY = 1e-12  # relative to the largest; less is rounding
 
 
 class Sketch:
-    """A sketch of rows.
+    """Keep a matrix sketch of rows.
 
     Parameters
     ----------
     size
-        ℓ: rows that it keeps. Raising it is more exact, and slower.
+        ℓ: rows to keep. Higher is more exact and slower.
     width
-        The length of a row.
+        Length of a row.
 
     Examples
     --------
@@ -37,40 +37,46 @@ class Sketch:
 
     @property
     def rows(self) -> Floats:
-        """At most `size` rows, orthogonal, the longest first."""
+        """Return at most `size` orthogonal rows, the longest first."""
         self._shrink()
         return self._rows
 
     @property
     def directions(self) -> Floats:
-        """The rows, each of unit length, (k, d)."""
+        """Return the rows scaled to unit length, (k, d)."""
         rows = self.rows
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
     def add(self, rows: Floats) -> None:
-        """Put in rows, (n, d)."""
+        """Add rows, (n, d)."""
         step = max(1, 2 * self.size - len(self._rows))
         while len(rows):
-            self._rows, rows = np.concatenate([self._rows, rows[:step]]), rows[step:]
+            self._rows = np.concatenate([self._rows, rows[:step]])
+            rows = rows[step:]
             if len(self._rows) >= 2 * self.size:
                 self._shrink()
             step = max(1, 2 * self.size - len(self._rows))
 
     def merge(self, other: Sketch) -> None:
-        """Put in another sketch."""
+        """Add the rows of another sketch."""
         self.add(other.rows)
 
     def scale(self, factor: float) -> None:
-        """Let what is in it count less: `factor` times as much, in length."""
+        """Multiply all rows by a factor, so that new rows weigh more. Lower forgets faster."""
         self._rows = self._rows * factor
 
     def _shrink(self) -> None:
-        """Turn the rows into at most `size` orthogonal ones, by the Gram matrix: rows are far fewer than columns."""
+        """Reduce the rows to at most `size` orthogonal ones.
+
+        The Gram matrix is used because there are far fewer rows than columns.
+        """
         if not len(self._rows):
             return
-        energy, turns = np.linalg.eigh(self._rows @ self._rows.T)
-        energy, turns = np.maximum(energy[::-1], 0), turns[:, ::-1]
+        energy, rotations = np.linalg.eigh(self._rows @ self._rows.T)
+        energy = np.maximum(energy[::-1], 0)
+        rotations = rotations[:, ::-1]
         lost = energy[self.size] if len(energy) > self.size else 0.0
-        kept = np.flatnonzero(energy[: self.size] > max(lost, _NOTHING * max(energy[0], _NOTHING)))
+        least = _MIN_ENERGY * max(energy[0], _MIN_ENERGY)
+        kept = np.flatnonzero(energy[: self.size] > max(lost, least))
         length = np.sqrt(np.maximum(energy[kept] - lost, 0) / energy[kept])
-        self._rows = (turns[:, kept] * length).T @ self._rows
+        self._rows = (rotations[:, kept] * length).T @ self._rows

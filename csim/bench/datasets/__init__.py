@@ -1,6 +1,7 @@
 """Data sets: labelled images by name.
 
-`catalogue.load` is the door: it finds, checks or downloads the files of a known one, or reads one of the user's own.
+Use `catalogue.load`. It finds, checks or downloads the files of a known data set, or reads a data
+set of yours.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from csim.records import Images
 
 @dataclass(frozen=True)
 class DataSet:
-    """Images, (n, h, w[, 3]), and the name of each one's class."""
+    """Hold images, (n, h, w[, 3]), and the class name of each."""
 
     name: str
     images: Images
@@ -22,24 +23,26 @@ class DataSet:
     def __post_init__(self) -> None:
         if len(self.images) != len(self.names):
             raise InputError(
-                f"{self.name} has {len(self.images)} images but {len(self.names)} names"
+                f"every image must have a class name; {self.name} has {len(self.images)} images "
+                f"but {len(self.names)} names"
             )
 
 
 def thin(data: DataSet, every: int) -> DataSet:
-    """Return every K-th image, the first one first, over train and test alike.
+    """Return every K-th image of a data set, starting with the first.
 
     Parameters
     ----------
     data
-        What to thin.
+        The data set; train and test images are thinned alike.
     every
-        K, from 1 up. Raising it leaves fewer images: runs get quicker and figures less exact.
+        K, at least 1. Higher keeps fewer images, so that runs are faster and figures less exact.
 
     Examples
     --------
     >>> import numpy as np
-    >>> thin(DataSet("birds", np.zeros((5, 8, 8), np.uint8), ["heron", "crane", "ibis", "stork", "egret"]), 2).names
+    >>> names = ["heron", "crane", "ibis", "stork", "egret"]
+    >>> thin(DataSet("birds", np.zeros((5, 8, 8), np.uint8), names), 2).names
     ['heron', 'ibis', 'egret']
     """
     if every < 1:

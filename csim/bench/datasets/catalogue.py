@@ -1,7 +1,8 @@
-"""The known data sets: what each consists of, and how it is loaded by name.
+"""The known data sets by name: their files, and how to load them.
 
-A data set may be kept in several forms, such as extracted files or the archive they came in. The first form whose files
-are all there is read; if there is none, the first that can be downloaded is.
+A data set may have several variants, such as extracted files or the archive they came in. csim
+reads the first variant whose files are complete. If there is none, it downloads the first variant
+that has addresses.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from typing import BinaryIO
 
 import numpy as np
 
-from csim.bench.datasets import DataSet, cifar, emnist, own, published
+from csim.bench.datasets import DataSet, cifar, custom, emnist, published
 from csim.bench.datasets.digits import digits
 from csim.bench.datasets.download import Progress, download
-from csim.bench.datasets.files import Places, RemoteFile, cache_folder, data_folder
+from csim.bench.datasets.files import DataFolders, RemoteFile, cache_folder, data_folder
 from csim.bench.datasets.idx import Labelled, read_pairs
 from csim.errors import InputError
 
 
 @dataclass(frozen=True)
-class Form:
-    """One form in which a data set is kept: the files of a folder, and how they are read."""
+class Variant:
+    """Describe one variant of a data set: the files of a folder, and how to read them."""
 
     folder: str
     files: tuple[RemoteFile, ...]
@@ -35,39 +36,41 @@ class Form:
 
 @dataclass(frozen=True)
 class Entry:
-    """A known data set: what its labels stand for, how many images it has, and its forms, the preferred one first."""
+    """Describe a known data set: its class names by label, its size, and its variants in order."""
 
     name: str
-    titles: tuple[str, ...]
+    class_names: tuple[str, ...]
     count: int
-    forms: tuple[Form, ...]
+    variants: tuple[Variant, ...]
 
 
 ENTRIES = (
-    Entry("mnist", published.DIGITS, 70_000, (Form("mnist", published.MNIST_FILES, read_pairs),)),
+    Entry(
+        "mnist", published.DIGITS, 70_000, (Variant("mnist", published.MNIST_FILES, read_pairs),)
+    ),
     Entry(
         "fashion-mnist",
         published.FASHION,
         70_000,
-        (Form("fashion-mnist", published.FASHION_FILES, read_pairs),),
+        (Variant("fashion-mnist", published.FASHION_FILES, read_pairs),),
     ),
     Entry(
         "emnist-47",
         published.CHARACTERS,
         106_429,
-        (Form("emnist-47", published.EMNIST_47_FILES, read_pairs),),
+        (Variant("emnist-47", published.EMNIST_47_FILES, read_pairs),),
     ),
     Entry(
         "emnist-balanced",
         published.CHARACTERS,
         131_600,
         (
-            Form(
+            Variant(
                 "emnist-balanced",
                 tuple(RemoteFile(name) for name in emnist.MEMBERS),
                 emnist.from_files,
             ),
-            Form("emnist-balanced", (published.EMNIST_ARCHIVE,), emnist.from_archive),
+            Variant("emnist-balanced", (published.EMNIST_ARCHIVE,), emnist.from_archive),
         ),
     ),
     Entry(
@@ -75,9 +78,9 @@ ENTRIES = (
         published.OBJECTS,
         60_000,
         (
-            Form("cifar-10-grey", published.CIFAR_10_GREY_FILES, read_pairs),
-            Form("cifar-10", (published.CIFAR_10_BINARY,), cifar.grey_from_binary),
-            Form("cifar-10", (published.CIFAR_10_PYTHON,), cifar.grey_from_python),
+            Variant("cifar-10-grey", published.CIFAR_10_GREY_FILES, read_pairs),
+            Variant("cifar-10", (published.CIFAR_10_BINARY,), cifar.grey_from_binary),
+            Variant("cifar-10", (published.CIFAR_10_PYTHON,), cifar.grey_from_python),
         ),
     ),
     Entry(
@@ -85,8 +88,8 @@ ENTRIES = (
         published.OBJECTS,
         60_000,
         (
-            Form("cifar-10", (published.CIFAR_10_BINARY,), cifar.from_binary),
-            Form("cifar-10", (published.CIFAR_10_PYTHON,), cifar.from_python),
+            Variant("cifar-10", (published.CIFAR_10_BINARY,), cifar.from_binary),
+            Variant("cifar-10", (published.CIFAR_10_PYTHON,), cifar.from_python),
         ),
     ),
 )
@@ -100,83 +103,90 @@ def load(
     path: str | Path | None = None,
     on_progress: Progress | None = None,
 ) -> DataSet:
-    """Return a data set, train and test images together, the test ones last.
+    """Load a data set: the train images, then the test images.
 
     Parameters
     ----------
     name
-        One of `NAMES`; with `path`, anything.
+        One of `NAMES`; with `path`, any name.
     folder
         The data folder; `CSIM_DATA` if not given.
     path
-        A data set of the user's own: an `.npz` with `images` and `labels`, or a folder with a subfolder per class.
+        A data set of yours: an `.npz` with `images` and `labels`, or a folder with a subfolder per
+        class.
     on_progress
-        Called during a download with the file's name, the bytes done and the bytes in all, if known.
+        Called during a download with the file name, the bytes done, and the total if known.
     """
     if path is not None:
-        return own.read(name, path)
+        return custom.read(name, path)
     if name not in NAMES:
         known = ", ".join(NAMES)
         raise InputError(
-            f"the data set must be one of {known}, or a path to your own; got {name!r}{nearest(name, NAMES)}"
+            f"the data set must be one of {known}, or a path to your own; got {name!r}"
+            f"{did_you_mean(name, NAMES)}"
         )
     if name == "digits":
         return digits()
     roots = (Path(folder) if folder is not None else data_folder(), cache_folder())
     entry = next(entry for entry in ENTRIES if entry.name == name)
-    return read(entry, Places(roots, partial(download, on_progress=on_progress)))
+    return read(entry, DataFolders(roots, partial(download, on_progress=on_progress)))
 
 
-def read(entry: Entry, places: Places) -> DataSet:
-    """Return a data set from wherever its files are."""
-    form = _choose(entry, places)
-    is_complete = _is_complete(form, places)
+def read(entry: Entry, folders: DataFolders) -> DataSet:
+    """Read a data set from the data folders. Download its files if they are missing."""
+    variant = _choose(entry, folders)
+    is_complete = _is_complete(variant, folders)
     try:
-        with ExitStack() as opened:
-            files = [opened.enter_context(places.open(form.folder, file)) for file in form.files]
-            images, labels = form.read(files)
+        with ExitStack() as stack:
+            files = [
+                stack.enter_context(folders.open(variant.folder, file)) for file in variant.files
+            ]
+            images, labels = variant.read(files)
     except InputError as error:
-        others = [_described(other, places) for other in entry.forms if other is not form]
+        others = [_describe(other, folders) for other in entry.variants if other is not variant]
         if is_complete or not others:
             raise
-        raise InputError(f"{error}. Instead of it will do: {'; '.join(others)}") from error
-    where = places.find(form.folder, form.files[0])
+        raise InputError(f"{error}. You can use instead: {'; '.join(others)}") from error
+    path = folders.find(variant.folder, variant.files[0])
     if len(images) != entry.count:
         raise InputError(
-            f"{entry.name} has {entry.count:,} images, but {where} holds {len(images):,}; fetch it again"
+            f"{entry.name} has {entry.count:,} images, but {path} holds {len(images):,}; "
+            "fetch it again"
         )
-    if (highest := int(labels.max(initial=0))) >= len(entry.titles):
+    if (highest := int(labels.max(initial=0))) >= len(entry.class_names):
         raise InputError(
-            f"{entry.name} has {len(entry.titles)} classes, but a label of {where} is {highest}"
+            f"{entry.name} has {len(entry.class_names)} classes, but {path} holds label {highest}; "
+            "fetch it again"
         )
-    return DataSet(entry.name, images, np.array(entry.titles, object)[labels].tolist())
+    return DataSet(entry.name, images, np.array(entry.class_names, object)[labels].tolist())
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Return what to add to the refusal of a name: the names that it may have been meant to be, or nothing.
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Return the end of an error about an unknown name: the closest names, or nothing.
 
-    >>> nearest("Fashion_MNIST", NAMES)
+    >>> did_you_mean("Fashion_MNIST", NAMES)
     '; did you mean fashion-mnist?'
-    >>> nearest("x", NAMES)
+    >>> did_you_mean("x", NAMES)
     ''
     """
     near = difflib.get_close_matches(name.lower(), names)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _choose(entry: Entry, places: Places) -> Form:
-    for form in entry.forms:
-        if _is_complete(form, places):
-            return form
-    for form in entry.forms:
-        if all(file.addresses or places.find(form.folder, file) for file in form.files):
-            return form
-    return entry.forms[0]
+def _choose(entry: Entry, folders: DataFolders) -> Variant:
+    for variant in entry.variants:
+        if _is_complete(variant, folders):
+            return variant
+    for variant in entry.variants:
+        if all(file.addresses or folders.find(variant.folder, file) for file in variant.files):
+            return variant
+    return entry.variants[0]
 
 
-def _is_complete(form: Form, places: Places) -> bool:
-    return all(places.find(form.folder, file) for file in form.files)
+def _is_complete(variant: Variant, folders: DataFolders) -> bool:
+    return all(folders.find(variant.folder, file) for file in variant.files)
 
 
-def _described(form: Form, places: Places) -> str:
-    return f"{' and '.join(file.name for file in form.files)} in {places.roots[0] / form.folder}"
+def _describe(variant: Variant, folders: DataFolders) -> str:
+    names = " and ".join(file.name for file in variant.files)
+    return f"{names} in {folders.roots[0] / variant.folder}"

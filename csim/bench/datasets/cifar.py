@@ -1,7 +1,8 @@
 """CIFAR-10 as its authors publish it, in either archive: five train batches, then the test batch.
 
-The binary archive holds records of one label byte and 3,072 pixel bytes, the Python one pickles of the same. Members
-are read in memory, whatever folder they stand in. Unpickling can build arrays of bytes and nothing else.
+The binary archive holds records of one label byte and 3,072 pixel bytes. The Python archive holds
+pickles of the same. Members are read in memory; their folders in the archive do not matter. The
+unpickler builds arrays of bytes and nothing else.
 """
 
 from __future__ import annotations
@@ -23,12 +24,19 @@ from csim.records import Images
 BATCHES = (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch")
 SIDE = 32
 _PIXELS = 3 * SIDE * SIDE
-_BLOCK = 5000  # images turned to grey at a time: as floats they are eight times as large
-_BROKEN = (  # what a damaged pickle may raise
-    pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError, ArithmeticError,
+_BLOCK_IMAGES = 5000  # converted to grey at a time; as floats they are eight times as large
+_DAMAGED_PICKLE_ERRORS = (
+    pickle.UnpicklingError,
+    EOFError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
     MemoryError,
-)  # fmt: skip
-_RECONSTRUCT = np.empty(0).__reduce__()[0]  # what every pickle of an array begins with
+)
+_RECONSTRUCT = np.empty(0).__reduce__()[0]  # the function that a pickle of an array calls first
 
 
 def from_binary(files: Sequence[BinaryIO]) -> Labelled:
@@ -46,34 +54,33 @@ def from_binary(files: Sequence[BinaryIO]) -> Labelled:
 
 
 def from_python(files: Sequence[BinaryIO]) -> Labelled:
-    """Return the same from `cifar-10-python.tar.gz`."""
+    """Return the images, (n, 32, 32, 3), and labels of `cifar-10-python.tar.gz`."""
     (file,) = files
     batches = [
         _unpickle(content, f"{name} in {file.name}") for name, content in _members(file, BATCHES)
     ]
-    return _channels_last(np.concatenate([images for images, _ in batches])), np.concatenate(
-        [own for _, own in batches]
-    )
+    images = np.concatenate([images for images, _ in batches])
+    return _channels_last(images), np.concatenate([labels for _, labels in batches])
 
 
-def in_grey(stored: Labelled) -> Labelled:
-    """Turn the images to grey: round(0.299 R + 0.587 G + 0.114 B)."""
-    images, labels = stored
+def to_grey(colour: Labelled) -> Labelled:
+    """Convert the images to grey: round(0.299 R + 0.587 G + 0.114 B), the luma of BT.601."""
+    images, labels = colour
     grey = np.empty(images.shape[:3], np.uint8)
-    for start in range(0, len(images), _BLOCK):
-        red, green, blue = np.moveaxis(images[start : start + _BLOCK], 3, 0)
-        grey[start : start + _BLOCK] = np.rint(0.299 * red + 0.587 * green + 0.114 * blue)
+    for start in range(0, len(images), _BLOCK_IMAGES):
+        red, green, blue = np.moveaxis(images[start : start + _BLOCK_IMAGES], 3, 0)
+        grey[start : start + _BLOCK_IMAGES] = np.rint(0.299 * red + 0.587 * green + 0.114 * blue)
     return grey, labels
 
 
 def grey_from_binary(files: Sequence[BinaryIO]) -> Labelled:
     """Return the images of `cifar-10-binary.tar.gz` in grey, (n, 32, 32), and their labels."""
-    return in_grey(from_binary(files))
+    return to_grey(from_binary(files))
 
 
 def grey_from_python(files: Sequence[BinaryIO]) -> Labelled:
-    """Return the same from `cifar-10-python.tar.gz`."""
-    return in_grey(from_python(files))
+    """Return the images of `cifar-10-python.tar.gz` in grey, (n, 32, 32), and their labels."""
+    return to_grey(from_python(files))
 
 
 def _members(file: BinaryIO, names: Sequence[str]) -> list[tuple[str, bytes]]:
@@ -87,7 +94,7 @@ def _members(file: BinaryIO, names: Sequence[str]) -> list[tuple[str, bytes]]:
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise InputError(f"{file.name} is damaged ({error}); fetch it again") from error
     if missing := [name for name in names if name not in contents]:
-        raise InputError(f"{file.name} must hold {missing[0]}; it does not, fetch it again")
+        raise InputError(f"{file.name} must hold {missing[0]}, which is missing; fetch it again")
     return [(name, contents[name]) for name in names]
 
 
@@ -96,27 +103,29 @@ def _channels_last(pixels: Images) -> Images:
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Builds plain values and NumPy arrays; refuses every other class and function."""
+    """Build plain values and NumPy arrays; refuse every other class and function."""
 
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401
         if name == "_reconstruct" and module in ("numpy.core.multiarray", "numpy._core.multiarray"):
             return _RECONSTRUCT
         if module == "numpy" and name in ("ndarray", "dtype"):
             return getattr(np, name)
-        raise pickle.UnpicklingError(f"{module}.{name} has no place in it")
+        raise pickle.UnpicklingError(f"{module}.{name} is not allowed in it")
 
 
 def _unpickle(content: bytes, origin: str) -> Labelled:
     try:
         batch = _ArrayUnpickler(io.BytesIO(content), encoding="bytes").load()
-        images, labels = np.asarray(batch[b"data"]), np.asarray(batch[b"labels"])
-    except _BROKEN as error:
+        images = np.asarray(batch[b"data"])
+        labels = np.asarray(batch[b"labels"])
+    except _DAMAGED_PICKLE_ERRORS as error:
         raise InputError(
             f"{origin} is not a batch of CIFAR-10 ({error}); fetch it again"
         ) from error
     if images.dtype != np.uint8 or images.ndim != 2 or images.shape[1] != _PIXELS:
         raise InputError(
-            f"{origin} must hold rows of {_PIXELS:,} bytes, got {images.dtype} {images.shape}"
+            f"{origin} must hold rows of {_PIXELS:,} bytes, got {images.dtype} {images.shape}; "
+            "fetch it again"
         )
     if (
         labels.dtype.kind != "i"

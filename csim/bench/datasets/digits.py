@@ -1,4 +1,4 @@
-"""scikit-learn's bundled digits: 1,797 handwritten ones, 8×8, real and offline."""
+"""scikit-learn's bundled data set of 1,797 handwritten digits, 8×8, which needs no download."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from csim.bench.datasets import DataSet
 
 
 def digits() -> DataSet:
-    """Return the digits, their 17 shades spread over 0..255."""
+    """Return the digits, with their 17 shades scaled to 0..255."""
     bunch = load_digits()
     images = np.rint(bunch.images * (255 / 16)).astype(np.uint8)
     return DataSet("digits", images, [str(label) for label in bunch.target])

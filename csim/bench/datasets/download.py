@@ -1,7 +1,7 @@
-"""Downloads that survive a bad line: resumed where they broke off, checked before the file gets its name.
+"""Downloads that resume after an interruption and are checked before the file gets its name.
 
-What has come so far is kept in `name.part` beside the target. A cut connection is taken up again after a growing pause;
-an address that cannot help gives way to the next one.
+The bytes received so far are kept in `name.part` beside the target. After a lost connection csim
+resumes the download, with growing pauses. If an address fails, csim tries the next one.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from csim.errors import InputError
 if sys.platform != "win32":
     import fcntl
 
-Progress = Callable[[str, int, int | None], None]  # file name, bytes done, bytes in all if known
+Progress = Callable[[str, int, int | None], None]  # file name, bytes done, total if known
 
-WAITS = (1.0, 4.0, 16.0)  # seconds
-_BLOCK = 1 << 16
-_PASSING = (408, 425, 429, 500, 502, 503, 504)  # HTTP states that may be over in a moment
+RETRY_PAUSES_SECONDS = (1.0, 4.0, 16.0)
+_BLOCK_BYTES = 1 << 16
+_TRANSIENT_STATUSES = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses worth a retry
 _LOG = logging.getLogger(__name__)
 
 
-class _Cut(Exception):
-    """The connection broke; it can be taken up again."""
+class _ConnectionLostError(Exception):
+    """Report that the connection was lost; the download can be resumed."""
 
 
-class _Useless(Exception):
-    """The address cannot give this file."""
+class _AddressFailedError(Exception):
+    """Report that an address does not provide the file."""
 
 
 def download(
@@ -47,27 +47,30 @@ def download(
     target: Path,
     *,
     on_progress: Progress | None = None,
-    waits: Sequence[float] = WAITS,
+    waits: Sequence[float] = RETRY_PAUSES_SECONDS,
     timeout: float = 30.0,
 ) -> None:
-    """Bring a file to `target`, whole and checked, or raise `InputError`; one that is there stays as it is.
+    """Download a file to `target` and check it, or raise `InputError`.
+
+    An existing file is left unchanged.
 
     Parameters
     ----------
     file
-        What is wanted, and from where.
+        The file and its addresses.
     target
-        Where it goes; its folder must be there.
+        Path of the downloaded file; its folder must exist.
     on_progress
-        Called with the file's name, the bytes done and the bytes in all, if known.
+        Called with the file name, the bytes done, and the total if known.
     waits
-        Seconds before each new try after a cut; they start anew when a try got further than all before. Longer ones
-        outlast longer interruptions.
+        Seconds before each retry after a lost connection. They start again whenever a retry got
+        further than all before. Higher survives longer interruptions.
     timeout
-        Seconds a server may stay silent. Raising it bears slower servers and notices dead ones later.
+        Seconds a server may stay silent. Higher tolerates slower servers and notices dead ones
+        later.
     """
     part = target.with_name(f"{target.name}.part")
-    with _alone(target.parent):
+    with _folder_lock(target.parent):
         if target.exists():
             return
         try:
@@ -76,7 +79,8 @@ def download(
             move_into_place(part, target)
         except OSError as error:
             raise InputError(
-                f"{part} cannot be written ({error.strerror or error}); make room or mend that"
+                f"{part} cannot be written ({error.strerror or error}); "
+                "free disk space or check its permissions"
             ) from error
         finally:
             if part.is_file() and not part.stat().st_size:
@@ -84,14 +88,14 @@ def download(
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time download into a folder; others wait for it."""
+def _folder_lock(folder: Path) -> Iterator[None]:
+    """Lock a folder, so that one process at a time downloads into it."""
     if sys.platform == "win32":
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        with suppress(OSError):  # some network disks have no locks
+        with suppress(OSError):  # some network disks do not support locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
@@ -99,15 +103,17 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _from_any(transfer: _Transfer, waits: Sequence[float]) -> None:
-    """Try the addresses in turn until one has given the right content."""
+    """Try the addresses in turn until one provides the right content."""
     failures = []
     for address in transfer.file.addresses:
         try:
-            _persist(transfer, address, waits)
-            if complaint := transfer.file.complaint(transfer.content):
+            _retry(transfer, address, waits)
+            if mismatch := transfer.file.mismatch(transfer.content):
                 transfer.restart()
-                raise _Useless(f"what came is not the file and was deleted: {complaint}")
-        except _Useless as failure:
+                raise _AddressFailedError(
+                    f"the download is not the published file and was deleted: {mismatch}"
+                )
+        except _AddressFailedError as failure:
             failures.append(f"{address}: {failure}")
             _LOG.info("%s", failures[-1])
         else:
@@ -115,22 +121,26 @@ def _from_any(transfer: _Transfer, waits: Sequence[float]) -> None:
     raise InputError("; ".join(failures))
 
 
-def _persist(transfer: _Transfer, address: str, waits: Sequence[float]) -> None:
-    """Take up a cut connection again, as long as pauses are left."""
-    best, pauses = transfer.done, iter(waits)
+def _retry(transfer: _Transfer, address: str, waits: Sequence[float]) -> None:
+    """Resume a download after every lost connection, as long as pauses are left."""
+    best = transfer.done
+    pauses = iter(waits)
     while True:
         try:
-            return transfer.pull(address)
-        except _Cut as cut:
+            return transfer.receive(address)
+        except _ConnectionLostError as error:
             if transfer.done > best:
-                best, pauses = transfer.done, iter(waits)
+                best = transfer.done
+                pauses = iter(waits)
             if (pause := next(pauses, None)) is None:
-                raise _Useless(f"{cut}, {transfer.done:,} bytes have come and are kept") from cut
+                raise _AddressFailedError(
+                    f"{error}, {transfer.done:,} bytes were received and are kept"
+                ) from error
             time.sleep(pause)
 
 
 class _Transfer:
-    """One file on its way into `content`, over one or more connections."""
+    """Receive one file into `content`, over one or more connections."""
 
     def __init__(
         self,
@@ -139,43 +149,44 @@ class _Transfer:
         on_progress: Progress | None,
         timeout: float,
     ) -> None:
-        self.file, self.content = file, content
-        self._on_progress, self._timeout = on_progress, timeout
+        self.file = file
+        self.content = content
+        self._on_progress = on_progress
+        self._timeout = timeout
         self.done = content.seek(0, os.SEEK_END)
 
     def restart(self) -> None:
-        """Forget what has come."""
+        """Delete what was received."""
         self.content.truncate(0)
         self.done = self.content.seek(0)
 
-    def pull(self, address: str) -> None:
-        """Receive what is missing; raise `_Cut` if the connection breaks."""
+    def receive(self, address: str) -> None:
+        """Receive the missing bytes. Raise `_ConnectionLostError` if the connection breaks."""
         if self.file.size is not None and self.done > self.file.size:
             self.restart()
         if self.done and self.done == self.file.size:
             return
         with self._connect(address) as response:
-            self._receive(response)
+            self._read(response)
 
     def _connect(self, address: str) -> http.client.HTTPResponse:
         if not address.startswith(("http://", "https://")):
-            raise _Useless("only http and https addresses are fetched")
+            raise _AddressFailedError("only http and https addresses are fetched")
         headers = {"User-Agent": "csim", "Accept-Encoding": "identity"}
         if self.done:
             headers["Range"] = f"bytes={self.done}-"
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the scheme was looked at
+        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - scheme is checked
         try:
             response: http.client.HTTPResponse = _opener().open(request, timeout=self._timeout)
         except urllib.error.HTTPError as error:
             return self._after_refusal(address, error)
         except urllib.error.URLError as error:
-            # A name that is not found or a closed port will not mend in seconds, a connection reset may.
-            kind = (
-                _Cut if isinstance(error.reason, ConnectionResetError | TimeoutError) else _Useless
-            )
+            # A retry may help after a reset or a timeout, not for an unknown name or a closed port.
+            is_transient = isinstance(error.reason, ConnectionResetError | TimeoutError)
+            kind = _ConnectionLostError if is_transient else _AddressFailedError
             raise kind(f"no connection ({error.reason})") from error
         except (http.client.HTTPException, OSError) as error:
-            raise _Cut(f"no answer ({error})") from error
+            raise _ConnectionLostError(f"no answer ({error})") from error
         return response
 
     def _after_refusal(
@@ -183,18 +194,22 @@ class _Transfer:
     ) -> http.client.HTTPResponse:
         error.close()
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and self.done:
-            self.restart()  # the file is not longer than what has come: begin again, without a range
+            self.restart()  # the file is no longer than what was received: start without a range
             return self._connect(address)
-        kind = _Cut if error.code in _PASSING else _Useless
+        is_transient = error.code in _TRANSIENT_STATUSES
+        kind = _ConnectionLostError if is_transient else _AddressFailedError
         raise kind(f"the server answers {error.code} {error.reason}") from error
 
-    def _receive(self, response: http.client.HTTPResponse) -> None:
+    def _read(self, response: http.client.HTTPResponse) -> None:
         is_rest = (
-            response.status == http.HTTPStatus.PARTIAL_CONTENT and _start(response) == self.done
+            response.status == http.HTTPStatus.PARTIAL_CONTENT
+            and _range_start(response) == self.done
         )
         if not is_rest and response.status != http.HTTPStatus.OK:
             self.restart()
-            raise _Cut(f"the server answers {response.status} with another part than was asked for")
+            raise _ConnectionLostError(
+                f"the server answers {response.status} with another part than requested"
+            )
         total = self._total(response, self.done if is_rest else 0)
         if not is_rest:
             self.restart()
@@ -202,39 +217,43 @@ class _Transfer:
             self.done += len(block)
             if total is not None and self.done > total:
                 self.restart()
-                raise _Useless(f"the file must have {total:,} bytes, more come")
+                raise _AddressFailedError(
+                    f"the file must have {total:,} bytes, the server sends more"
+                )
             self.content.write(block)
             if self._on_progress:
                 self._on_progress(self.file.name, self.done, total)
         if total is not None and self.done < total:
-            raise _Cut(f"the connection was cut after {self.done:,} of {total:,} bytes")
+            raise _ConnectionLostError(
+                f"the connection was lost after {self.done:,} of {total:,} bytes"
+            )
 
     def _total(self, response: http.client.HTTPResponse, before: int) -> int | None:
-        """Return how many bytes the file has; refuse an answer that will end with another number."""
-        size, announced = (
-            self.file.size,
-            None if response.length is None else before + response.length,
-        )
+        """Return the size of the file; refuse a response that announces another size."""
+        size = self.file.size
+        announced = None if response.length is None else before + response.length
         if size is not None and announced is not None and announced != size:
-            raise _Useless(f"the file must have {size:,} bytes, the server gives {announced:,}")
+            raise _AddressFailedError(
+                f"the file must have {size:,} bytes, the server gives {announced:,}"
+            )
         return announced if size is None else size
 
 
 def _blocks(response: http.client.HTTPResponse) -> Iterator[bytes]:
     try:
-        while block := response.read1(_BLOCK):
+        while block := response.read1(_BLOCK_BYTES):
             yield block
     except (http.client.HTTPException, OSError) as error:
-        raise _Cut(f"the connection broke ({error})") from error
+        raise _ConnectionLostError(f"the connection broke ({error})") from error
 
 
-def _start(response: http.client.HTTPResponse) -> int | None:
+def _range_start(response: http.client.HTTPResponse) -> int | None:
     found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
     return int(found[1]) if found else None
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Return what opens http and https addresses and, after a redirect too, nothing else."""
+    """Return an opener of http and https addresses only, also after a redirect."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

@@ -1,4 +1,4 @@
-"""EMNIST Balanced as NIST publishes it: IDX files, images transposed, in an archive with five other splits."""
+"""EMNIST Balanced as NIST publishes it: IDX files of transposed images in an archive."""
 
 from __future__ import annotations
 
@@ -21,18 +21,26 @@ MEMBERS = tuple(
 
 
 def from_files(files: Sequence[BinaryIO]) -> Labelled:
-    """Return the images, upright, and labels of the four extracted files, in the order of `MEMBERS`."""
+    """Return the upright images and the labels of the four extracted files.
+
+    `files` must be in the order of `MEMBERS`.
+    """
     return _upright(read_pairs(files))
 
 
 def from_archive(files: Sequence[BinaryIO]) -> Labelled:
-    """Return the same from the archive; members are read in memory, whatever folder they stand in."""
+    """Return the upright images and the labels of the archive.
+
+    The members are read in memory. Their folders in the archive do not matter.
+    """
     (file,) = files
     try:
         with zipfile.ZipFile(file) as archive:
             found = {PurePosixPath(member).name: member for member in archive.namelist()}
             if missing := [name for name in MEMBERS if name not in found]:
-                raise InputError(f"{file.name} must hold {missing[0]}; it does not, fetch it again")
+                raise InputError(
+                    f"{file.name} must hold {missing[0]}, which is missing; fetch it again"
+                )
             packed = [(archive.read(found[name]), f"{name} in {file.name}") for name in MEMBERS]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{file.name} is damaged ({error}); fetch it again") from error

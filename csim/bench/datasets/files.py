@@ -1,8 +1,9 @@
-"""Published files: known by name, size and checksum, looked for in the data folder and then in the cache.
+"""Published files: csim knows their name, size and checksum.
 
-The data folder is `CSIM_DATA` or given; a data set is a folder of its name in it. What is missing is downloaded into
-the data folder, or into the cache if the data folder cannot be written. A file is checked whenever it is opened; one
-that is damaged is reported and never replaced.
+csim searches the data folder and then the cache. The data folder is `CSIM_DATA`, or given, and
+holds a folder per data set. A missing file is downloaded into the data folder, or into the cache if
+the data folder is not writable. A file is checked whenever it is opened. A damaged file is reported
+and never replaced.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ from csim.errors import InputError
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file as it was published.
+    """Describe a file as it was published.
 
     Parameters
     ----------
     name
-        Of the file, without folders.
+        Name of the file, without folders.
     addresses
-        Where it can be had, the best first; none if it is not on the network.
+        Addresses to download it from, the best first; none if there is no public address.
     size
-        In bytes.
+        Size in bytes.
     sha256, md5
-        Hexadecimal checksums. The stronger one is checked; without both any content passes.
+        Hexadecimal checksums. csim checks the stronger one. Without a checksum it checks only the
+        size.
     """
 
     name: str
@@ -42,26 +44,27 @@ class RemoteFile:
 
     @property
     def checksum(self) -> tuple[str, str] | None:
-        """The kind of the stronger checksum and its value."""
+        """Return the kind of the stronger checksum and its value."""
         if self.sha256:
             return "sha256", self.sha256
         return ("md5", self.md5) if self.md5 else None
 
     def describe(self) -> str:
-        """Return what is expected of the content, in words."""
+        """Return the expected size and checksum as text."""
         size = f"{self.size:,} bytes" if self.size is not None else ""
         return ", ".join(part for part in (size, " ".join(self.checksum or ())) if part)
 
-    def complaint(self, content: BufferedReader | BufferedRandom) -> str | None:
-        """Return what is wrong with the content, None if nothing is; `content` is left at its beginning."""
+    def mismatch(self, content: BufferedReader | BufferedRandom) -> str | None:
+        """Return how the content differs from the published file, or None if it does not.
+
+        `content` is then at its beginning.
+        """
         found = content.seek(0, os.SEEK_END)
         content.seek(0)
         if self.checksum is None:
-            return (
-                None
-                if self.size in (None, found)
-                else f"it must have {self.size:,} bytes, it has {found:,}"
-            )
+            if self.size in (None, found):
+                return None
+            return f"it must have {self.size:,} bytes, it has {found:,}"
         kind, expected = self.checksum
         digest = hashlib.file_digest(
             content, lambda: hashlib.new(kind, usedforsecurity=False)
@@ -73,14 +76,14 @@ class RemoteFile:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where files are looked for, and where they are put.
+class DataFolders:
+    """Find files in the data folders, and download missing ones into them.
 
     Parameters
     ----------
     roots
-        Folders with a subfolder per data set, in the order of looking. A download goes to the first that can be
-        written.
+        Folders with a subfolder per data set, in the order of the search. A download goes to the
+        first writable one.
     fetch
         Downloads a file to a path, or raises `InputError`.
     """
@@ -89,27 +92,25 @@ class Places:
     fetch: Callable[[RemoteFile, Path], None]
 
     def find(self, folder: str, file: RemoteFile) -> Path | None:
-        """Return where a file is, None if it is nowhere."""
+        """Return the path of a file, or None if it is in none of the folders."""
         paths = (root / folder / file.name for root in self.roots)
         return next((path for path in paths if path.is_file()), None)
 
     def open(self, folder: str, file: RemoteFile) -> BufferedReader:
-        """Return a file, checked and open at its beginning; download it if it is nowhere."""
+        """Open a file and check it. Download it first if it is in none of the folders."""
         path = self.find(folder, file) or self._download(folder, file)
         try:
             content = path.open("rb")
         except OSError as error:
             raise InputError(
-                f"{path} cannot be read ({error.strerror}); see to its permissions"
+                f"{path} cannot be read ({error.strerror}); check its permissions"
             ) from error
-        if complaint := file.complaint(content):
+        if mismatch := file.mismatch(content):
             content.close()
-            again = (
-                f"it is then fetched again from {file.addresses[0]}"
-                if file.addresses
-                else "put a whole copy there"
-            )
-            raise InputError(f"{path} is damaged: {complaint}; delete it, {again}")
+            advice = "replace it with a complete copy"
+            if file.addresses:
+                advice = f"delete it, and csim fetches it again from {file.addresses[0]}"
+            raise InputError(f"{path} is damaged: {mismatch}; {advice}")
         return content
 
     def _download(self, folder: str, file: RemoteFile) -> Path:
@@ -120,14 +121,18 @@ class Places:
             self.fetch(file, target)
         except InputError as error:
             raise InputError(
-                f"{self._missing(folder, file)}; get it from {file.addresses[0]}. The download failed: {error}"
+                f"{self._missing(folder, file)}; get it from {file.addresses[0]}. "
+                f"The download failed: {error}"
             ) from error
         return target
 
     def _missing(self, folder: str, file: RemoteFile) -> str:
-        looked = " and ".join(str(root / folder) for root in self.roots)
+        searched = " and ".join(str(root / folder) for root in self.roots)
         expected = f" ({file.describe()})" if file.describe() else ""
-        return f"{file.name} is missing: looked in {looked}; put it{expected} in {self.roots[0] / folder}"
+        return (
+            f"{file.name} is missing: looked in {searched}; "
+            f"put it{expected} in {self.roots[0] / folder}"
+        )
 
     def _writable(self, folder: str) -> Path:
         for root in self.roots:
@@ -137,8 +142,9 @@ class Places:
                     return root / folder
             except OSError:
                 continue
+        folders = " or ".join(map(str, self.roots))
         raise InputError(
-            f"a download needs a folder to write to; cannot write in {' or '.join(map(str, self.roots))}"
+            f"a download needs a writable folder; cannot write in {folders}, make one writable"
         )
 
 
@@ -146,11 +152,12 @@ def data_folder() -> Path:
     """Return the folder that `CSIM_DATA` names."""
     if not (folder := os.environ.get("CSIM_DATA")):
         raise InputError(
-            "where the data sets are is not known; set CSIM_DATA to their folder, or pass --data-dir"
+            "csim must know where the data sets are; set CSIM_DATA to their folder, "
+            "or pass --data-dir"
         )
     return Path(folder)
 
 
 def cache_folder() -> Path:
-    """Return csim's folder in the user's cache: `XDG_CACHE_HOME`, or `~/.cache`."""
+    """Return csim's folder in your cache, which is `XDG_CACHE_HOME` or `~/.cache`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "csim"

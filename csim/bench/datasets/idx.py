@@ -17,33 +17,34 @@ Labelled = tuple[Images, Images]  # images (n, h, w[, 3]) and labels (n,), both 
 
 
 def read_pairs(files: Sequence[BinaryIO]) -> Labelled:
-    """Return the images and labels of several files joined: images, labels, images, labels, and so on."""
+    """Return the joined images and labels of files in the order images, labels, images, ..."""
     return join_pairs([(file.read(), file.name) for file in files])
 
 
 def join_pairs(packed: Sequence[tuple[bytes, str]]) -> Labelled:
-    """Return the same from contents, each with the name that an error will give it."""
+    """Return the joined images and labels of contents, each with a file name for errors."""
     images = [unpack(content, 3, origin) for content, origin in packed[::2]]
     labels = [unpack(content, 1, origin) for content, origin in packed[1::2]]
-    for place, (own, theirs) in enumerate(zip(images, labels, strict=True)):
-        if len(own) != len(theirs):
+    for index, (part, part_labels) in enumerate(zip(images, labels, strict=True)):
+        if len(part) != len(part_labels):
             raise InputError(
-                f"{packed[2 * place][1]} has {len(own)} images but {len(theirs)} labels; fetch both again"
+                f"{packed[2 * index][1]} has {len(part)} images but {len(part_labels)} labels; "
+                "fetch both files again"
             )
     return np.concatenate(images), np.concatenate(labels)
 
 
 def unpack(packed: bytes, dimensions: int, origin: str) -> Images:
-    """Return the array of bytes that a compressed IDX file holds; read-only.
+    """Return the array of bytes in a compressed IDX file, read-only.
 
     Parameters
     ----------
     packed
-        The file's content.
+        The content of the file.
     dimensions
         3 for images, 1 for labels.
     origin
-        What an error calls the file.
+        The name of the file in errors.
     """
     try:
         content = gzip.decompress(packed)

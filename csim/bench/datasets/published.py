@@ -1,7 +1,8 @@
-"""What is known of the published data sets: their files, and what their classes are called.
+"""The published data sets: their files, checksums and class names.
 
-The md5 sums are the publishers' own; a sha256 was taken of a file that had the published md5, or of a prepared copy.
-NIST publishes none for the files inside its archive: those are guarded by gzip's own checksum and the number of images.
+The md5 sums come from the publishers. A sha256 was computed from a file with the published md5, or
+from a prepared copy. NIST publishes no checksums of the files inside its archive, so csim relies on
+gzip's checksum and on the number of images there.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from csim.bench.datasets.files import RemoteFile
 
 DIGITS = tuple("0123456789")
 FASHION = (
-    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+    "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+    "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
 )  # fmt: skip
-CHARACTERS = tuple(
-    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghnqrt"
-)  # 15 letters share a class in both cases
+# 15 letters have one class for upper and lower case.
+CHARACTERS = tuple("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghnqrt")
 OBJECTS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
 def _idx(roots: tuple[str, ...], *rows: tuple[str, int, str]) -> tuple[RemoteFile, ...]:
-    """Return IDX files, images and labels in turn, train before test, that can be had from any of some roots."""
+    """Describe IDX files, images and labels in turn; each address is a root plus the file name."""
     names = [f"{stem}-ubyte.gz" for stem, _, _ in rows]
     return tuple(
         RemoteFile(name, tuple(root + name for root in roots), size, sha256=sha256)

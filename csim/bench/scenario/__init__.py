@@ -1,8 +1,9 @@
-"""Streams: in which order images arrive, what is known before, and what happens to images on the way.
+"""Scenarios: each turns a data set into a stream.
 
-A scenario makes a stream of a data set. `paper_stream` is the paper's and the default; the others are what a real
-stream may do besides: start new classes together, lose a class and see it again, have rare classes, change slowly.
-What a labeller may do (answer late, never, or wrongly) is no matter of the stream: see `csim.bench.answers`.
+A scenario decides which classes are known at the start, the order in which images arrive, and how
+images change. `paper_stream` is the paper's scenario and the default. In the others, new classes
+start together, classes leave and return, some classes are rare, or images drift. The behaviour of
+the labeller (late, missing or wrong answers) is not part of the stream: see `csim.bench.answers`.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ __all__ = [
 
 
 class Scenario(Protocol):
-    """Anything that makes a stream of a data set, with parameters as `paper_stream` tells them."""
+    """Turn a data set into a stream, with the parameters of `paper_stream`."""
 
     def __call__(
         self, data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000
     ) -> Stream:
-        """Return the stream; the same seed gives the same one."""
+        """Return the stream; the same seed gives the same stream."""
         ...
 
 
@@ -49,10 +50,11 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def make(name: str, data: DataSet, *, known_share: float, seed: int) -> Stream:
-    """Return the stream of a scenario by its name, with the scenario's own parameters as they are by default."""
+    """Return the stream of a scenario by name, with the default parameters of the scenario."""
     if name not in SCENARIOS:
         nearest = difflib.get_close_matches(name.lower(), SCENARIOS, n=1, cutoff=0)[0]
         raise SettingsError(
-            f"the scenario must be one of {', '.join(SCENARIOS)}, got {name!r}; the nearest is {nearest!r}"
+            f"the scenario must be one of {', '.join(SCENARIOS)}, got {name!r}; "
+            f"the nearest is {nearest!r}"
         )
     return SCENARIOS[name](data, known_share=known_share, seed=seed)

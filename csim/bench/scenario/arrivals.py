@@ -1,33 +1,33 @@
-"""Scenarios that differ in when a class is there: one new class after another, several together, or on and off."""
+"""Scenarios that differ in when classes are present: one by one, together, or on and off."""
 
 from __future__ import annotations
 
 import math
 
 from csim.bench.datasets import DataSet
-from csim.bench.scenario.split import Split, Stay, Stream, arrange, draw_split
+from csim.bench.scenario.split import Interval, Split, Stream, arrange, draw_split
 from csim.errors import SettingsError
 
-_LAST_START = 0.9  # share of the stream by which every class has begun
+_LAST_START = 0.9  # share of the stream by which every class has started
 
 
 def paper_stream(data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000) -> Stream:
     """Return the paper's stream.
 
-    Each new class starts in a period of its own and then stays, mixed evenly with all classes already there; starts
-    are spread over the first 90 % of the stream.
+    Each new class starts in its own period and then stays, mixed evenly with all classes already
+    present. The starts are spread over the first 90 % of the stream.
 
     Parameters
     ----------
     data
-        Where images come from.
+        The data set.
     known_share
-        r: floor(n·r) of n classes are known at the start. Raising it leaves fewer to discover.
+        r: floor(n·r) of n classes are known at the start. Higher leaves fewer to discover.
     seed
         Draws which classes are known, which images are labelled, and the order.
     warm_up
-        Labelled images per known class, or half of a class that has fewer than twice as many. A tenth of them, at
-        least one unless there is but one, is held out. Raising it gives a better first model and a shorter stream.
+        Labelled images per known class, but at most half of a class. A tenth of them is held out,
+        at least one if there are two. Higher gives a better first model and a shorter stream.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def paper_stream(data: DataSet, *, known_share: float, seed: int, warm_up: int =
     (8, 2, 40, 3)
     """
     split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
-    return arrange(split, _stays(split, at_once=1))
+    return arrange(split, _intervals(split, at_once=1))
 
 
 def together(
@@ -49,15 +49,16 @@ def together(
     Parameters
     ----------
     data, known_share, seed, warm_up
-        As for `paper_stream`; with the same seed the same classes are known and the same images labelled.
+        As for `paper_stream`; with the same seed the same classes are known and the same images
+        labelled.
     at_once
-        New classes that start in the same period; the last period may have fewer. Raising it mixes more kinds of
-        unknown images, so that groups of them are harder to keep pure.
+        New classes that start in the same period; the last period may have fewer. Higher mixes
+        more kinds of unknown images, so that pure groups are harder to find.
     """
     if at_once < 1:
         raise SettingsError(f"at_once must be at least 1 class, got {at_once}")
     split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
-    return arrange(split, _stays(split, at_once=at_once))
+    return arrange(split, _intervals(split, at_once=at_once))
 
 
 def returning(
@@ -69,47 +70,49 @@ def returning(
     share: float = 1.0,
     away: float = 1 / 3,
 ) -> Stream:
-    """Return a stream in which new classes, and one that is known from the start, go away and come back.
+    """Return a stream in which new classes and one known class leave and return.
 
-    A class is there after its start, away in the middle of the time that remains, and there again to the end. None
-    of its images is lost: they come closer together.
+    A class is present after its start, absent in the middle of the remaining time, and present
+    again until the end. It keeps all of its images; they arrive closer together.
 
     Parameters
     ----------
     data, known_share, seed, warm_up
-        As for `paper_stream`; with the same seed the same classes are known and start at the same times.
+        As for `paper_stream`; with the same seed the same classes are known and start at the same
+        times.
     share
-        Share of the new classes that go away, rounded up, evenly spread over the order of starts. Raising it tests
-        the memory for classes that were discovered; at 0 only the known class goes away.
+        Share of the new classes that leave, rounded up, evenly spread over the order of starts.
+        Higher tests the memory of more discovered classes; at 0 only the known class leaves.
     away
-        Share of a class's time, from its start to the end, that it is away. Raising it gives longer to forget.
+        Share of the time from its start to the end for which a class is absent. Higher leaves more
+        time to forget it.
     """
     if not 0 <= share <= 1:
         raise SettingsError(f"share must lie between 0 and 1, got {share}")
     if not 0 < away < 1:
         raise SettingsError(f"away must lie between 0 and 1, both excluded, got {away}")
     split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
-    stays = _stays(split, at_once=1)
-    counts = [
-        math.ceil(place * share - 1e-9) for place in range(split.new + 1)
-    ]  # that leave, among the first new ones
-    leaving = [
-        0,
-        *(split.known + place for place in range(split.new) if counts[place + 1] > counts[place]),
+    intervals = _intervals(split, at_once=1)
+    # How many of the first new classes leave, for 0, 1, 2 ... first classes.
+    leaving_counts = [math.ceil(index * share - 1e-9) for index in range(split.new + 1)]
+    leaving_new = [
+        split.known + index
+        for index in range(split.new)
+        if leaving_counts[index + 1] > leaving_counts[index]
     ]
-    return arrange(
-        split, [_with_gap(own[0], away) if c in leaving else own for c, own in enumerate(stays)]
-    )
+    for index in (0, *leaving_new):
+        intervals[index] = _with_gap(intervals[index][0], away)
+    return arrange(split, intervals)
 
 
-def _stays(split: Split, *, at_once: int) -> list[list[Stay]]:
-    """Let known classes be there all the time and new ones from their start."""
+def _intervals(split: Split, *, at_once: int) -> list[list[Interval]]:
+    """Return when classes are present: known ones all the time, new ones from their start."""
     periods = -(-split.new // at_once)
-    starts = [_LAST_START * (place // at_once + 0.5) / periods for place in range(split.new)]
+    starts = [_LAST_START * (index // at_once + 0.5) / periods for index in range(split.new)]
     return [[(start, 1.0)] for start in [0.0] * split.known + starts]
 
 
-def _with_gap(stay: Stay, away: float) -> list[Stay]:
-    begin, end = stay
+def _with_gap(interval: Interval, away: float) -> list[Interval]:
+    begin, end = interval
     present = (end - begin) * (1 - away) / 2
     return [(begin, begin + present), (end - present, end)]

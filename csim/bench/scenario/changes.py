@@ -1,4 +1,4 @@
-"""Scenarios that keep the paper's order and change the images: fewer of some classes, or others than at the start."""
+"""Scenarios in the paper's order with changed images: rare classes, or slow drift."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from scipy import ndimage
 
 from csim.bench.datasets import DataSet
 from csim.bench.scenario.arrivals import paper_stream
-from csim.bench.scenario.split import Stream, check
+from csim.bench.scenario.split import Stream, count_known
 from csim.errors import SettingsError
 from csim.records import Images
 
-_RARITY = 1  # set beside the seed, so that rare is not the same draw as new
-_ANGLES = 60  # steps of the rotation over the stream: half a degree each by default
+_RARITY_STREAM = 1  # second word of the seed, so that rarity is independent of novelty
+_ROTATION_STEPS = 60  # over the stream; half a degree each by default
 
 
 def long_tail(
@@ -22,21 +22,22 @@ def long_tail(
 ) -> Stream:
     """Return the paper's stream of a data set in which some classes are rare.
 
-    Class sizes fall geometrically from the largest to the rarest. Which class is how rare is drawn; images beyond a
-    class's size are left out, and as few as the ratios allow. A rare known class has few labelled images, too.
+    Class sizes fall geometrically from the largest class to the rarest, in a random order of the
+    classes. Surplus images are left out, as few as the ratios allow. A rare known class has few
+    labelled images too.
 
     Parameters
     ----------
     data, known_share, seed, warm_up
         As for `paper_stream`; with the same seed the same classes are known.
     rarest
-        Size of the rarest class over the largest's, though no class falls below 2 images. Raising it makes the stream
-        more even; at 1 all classes are of one size.
+        Size of the rarest class divided by that of the largest; no class has fewer than 2 images.
+        Higher makes class sizes more even; at 1 all classes have the same size.
     """
     if not 0 < rarest <= 1:
         raise SettingsError(f"rarest must be above 0 and at most 1, got {rarest}")
-    check(data, known_share=known_share, seed=seed, warm_up=warm_up)
-    thinned = _thin(data, rarest, np.random.default_rng([seed, _RARITY]))
+    count_known(data, known_share=known_share, seed=seed, warm_up=warm_up)
+    thinned = _thin(data, rarest, np.random.default_rng([seed, _RARITY_STREAM]))
     return paper_stream(thinned, known_share=known_share, seed=seed, warm_up=warm_up)
 
 
@@ -49,27 +50,28 @@ def drift(
     degrees: float = 30.0,
     brightness: float = 0.6,
 ) -> Stream:
-    """Return the paper's stream with images that change little by little, from nothing at the start to all at the end.
+    """Return the paper's stream with images that rotate and change brightness over time.
 
-    Warm-up and held-out images stay as they are. What a turn brings in from outside an image repeats its edge.
+    The first image is unchanged, and the last one changes most. Warm-up and held-out images stay
+    unchanged. A rotated image repeats its edge where it has no pixels.
 
     Parameters
     ----------
     data, known_share, seed, warm_up
-        As for `paper_stream`; with the same seed the same images come in the same order.
+        As for `paper_stream`; with the same seed the same images arrive in the same order.
     degrees
-        Turn of the last image, counter-clockwise, from -180 to 180. Raising it makes known classes look less and
-        less like their warm-up.
+        Rotation of the last image, counter-clockwise, from -180 to 180. Higher makes known classes
+        less similar to their warm-up.
     brightness
-        Factor on the last image's values, from 0 to 2; what passes 255 stays at 255. Raising it above 1 makes images
-        brighter, lowering it below 1 darker.
+        Factor on the values of the last image, above 0 and at most 2; values are clipped at 255.
+        Higher makes images brighter; below 1 they become darker.
     """
     if not -180 <= degrees <= 180:
         raise SettingsError(f"degrees must lie between -180 and 180, got {degrees}")
     if not 0 < brightness <= 2:
         raise SettingsError(f"brightness must be above 0 and at most 2, got {brightness}")
     stream = paper_stream(data, known_share=known_share, seed=seed, warm_up=warm_up)
-    return replace(stream, images=_turn_and_dim(stream.images, degrees, brightness))
+    return replace(stream, images=_rotate_and_scale(stream.images, degrees, brightness))
 
 
 def _thin(data: DataSet, rarest: float, rng: np.random.Generator) -> DataSet:
@@ -77,29 +79,32 @@ def _thin(data: DataSet, rarest: float, rng: np.random.Generator) -> DataSet:
         np.array(data.names), return_inverse=True, return_counts=True
     )
     shares = rng.permutation(np.geomspace(1, rarest, len(classes)))
-    largest = (sizes / shares).min()  # the most that leaves every class enough images
+    largest = (sizes / shares).min()  # the highest size for which every class has enough images
     wanted = np.maximum(np.rint(largest * shares), 2).astype(int)
-    kept = [rng.permutation(np.flatnonzero(labels == c))[:count] for c, count in enumerate(wanted)]
-    places = np.sort(np.concatenate(kept))
-    return DataSet(data.name, data.images[places], [data.names[place] for place in places])
+    kept = [
+        rng.permutation(np.flatnonzero(labels == label))[:count]
+        for label, count in enumerate(wanted)
+    ]
+    indices = np.sort(np.concatenate(kept))
+    return DataSet(data.name, data.images[indices], [data.names[index] for index in indices])
 
 
-def _turn_and_dim(images: Images, degrees: float, brightness: float) -> Images:
-    """Change images (n, h, w[, 3]) more and more; those of nearly the same angle are turned in one go."""
+def _rotate_and_scale(images: Images, degrees: float, brightness: float) -> Images:
+    """Change images, (n, h, w[, 3]), increasingly; images of about the same angle together."""
     progress = np.linspace(0, 1, len(images))
     factors = (1 + progress * (brightness - 1)).reshape(-1, *[1] * (images.ndim - 1))
-    steps = np.rint(progress * _ANGLES)
+    steps = np.rint(progress * _ROTATION_STEPS)
     changed = np.empty_like(images)
     for step in np.unique(steps):
-        own, angle = steps == step, step / _ANGLES * degrees
-        turned = ndimage.rotate(
-            images[own],
-            angle,
+        is_in_step = steps == step
+        rotated = ndimage.rotate(
+            images[is_in_step],
+            step / _ROTATION_STEPS * degrees,
             axes=(1, 2),
             reshape=False,
             output=np.float32,
             order=1,
             mode="nearest",
         )
-        changed[own] = np.rint(turned * factors[own]).clip(0, 255)
+        changed[is_in_step] = np.rint(rotated * factors[is_in_step]).clip(0, 255)
     return changed

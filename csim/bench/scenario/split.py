@@ -1,7 +1,8 @@
-"""The two halves of every scenario: who is known and whose images are whose, then the order in which they come.
+"""The two steps of every scenario: split a data set, then arrange the stream.
 
-`draw_split` sets labelled images of the known classes apart, most of them to warm up with and some held out to see
-later what is forgotten. `arrange` orders the rest. A scenario stands between the two: it says when each class is there.
+`draw_split` chooses the known classes and their labelled images: most for the warm-up, some held
+out to measure forgetting later. A scenario says when each class is present. `arrange` then orders
+the remaining images.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from csim.bench.datasets import DataSet
 from csim.errors import InputError, SettingsError
 from csim.records import Floats, Images, Ints
 
-_HELD_OUT = 10  # one labelled image in so many is kept from the warm-up
+_LABELLED_PER_HELD_OUT = 10  # one labelled image in 10 is held out of the warm-up
 
-Stay = tuple[float, float]  # from when to when a class is there; the stream runs from 0 to 1
+Interval = tuple[float, float]  # when a class is present; the stream runs from 0 to 1
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A warm-up and what follows, with the truth beside it.
+    """Hold a warm-up, the stream that follows, and the truth about both.
 
-    `held_out` are labelled images of the known classes that stand neither in the warm-up nor in the stream. `starts`
-    gives the position, from 1, of each new class's first image, in order of position.
+    `held_out` are labelled images of the known classes that are neither in the warm-up nor in the
+    stream. `starts` gives the position, from 1, of each new class's first image, in order.
     """
 
     warm_up: Images
@@ -36,54 +37,53 @@ class Stream:
     held_out: Images
     held_out_names: list[str]
     images: Images
-    names: list[str]  # the truth: for the simulated person and the metrics only
+    names: list[str]  # the truth: for the simulated labeller and the metrics only
     starts: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Split:
-    """Indices of a data set's images, class by class: the known classes first, then the new in order of start."""
+    """Hold indices of a data set's images by class, known classes first, then new ones by start."""
 
     data: DataSet
-    warm_up: list[Ints]  # a known class each
-    held_out: list[Ints]  # a known class each
-    coming: list[Ints]  # any class each
+    warm_up: list[Ints]  # one array per known class
+    held_out: list[Ints]  # one array per known class
+    streamed: list[Ints]  # one array per class
     rng: np.random.Generator
 
     @property
     def known(self) -> int:
-        """How many classes are known at the start."""
+        """Return how many classes are known at the start."""
         return len(self.warm_up)
 
     @property
     def new(self) -> int:
-        """How many classes are not."""
-        return len(self.coming) - len(self.warm_up)
+        """Return how many classes are new."""
+        return len(self.streamed) - len(self.warm_up)
 
 
 def draw_split(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> Split:
-    """Draw which classes are known and which images are labelled; the parameters are `paper_stream`'s."""
-    known = check(data, known_share=known_share, seed=seed, warm_up=warm_up)
+    """Draw the known classes and the labelled images, with the parameters of `paper_stream`."""
+    known = count_known(data, known_share=known_share, seed=seed, warm_up=warm_up)
     rng = np.random.default_rng(seed)
     labels = np.array(data.names)
     classes = rng.permutation(np.unique(labels))
     members = [rng.permutation(np.flatnonzero(labels == name)) for name in classes]
-    labelled = [own[: min(warm_up, len(own) // 2)] for own in members[:known]]
-    rest = [own[len(first) :] for own, first in zip(members[:known], labelled, strict=True)]
-    cuts = [
-        max(1, len(own) - max(1, len(own) // _HELD_OUT)) for own in labelled
-    ]  # a single one warms up
+    labelled = [part[: min(warm_up, len(part) // 2)] for part in members[:known]]
+    rest = [part[len(first) :] for part, first in zip(members[:known], labelled, strict=True)]
+    # A single labelled image goes into the warm-up.
+    cuts = [max(1, len(part) - max(1, len(part) // _LABELLED_PER_HELD_OUT)) for part in labelled]
     return Split(
         data=data,
-        warm_up=[own[:cut] for own, cut in zip(labelled, cuts, strict=True)],
-        held_out=[own[cut:] for own, cut in zip(labelled, cuts, strict=True)],
-        coming=rest + members[known:],
+        warm_up=[part[:cut] for part, cut in zip(labelled, cuts, strict=True)],
+        held_out=[part[cut:] for part, cut in zip(labelled, cuts, strict=True)],
+        streamed=rest + members[known:],
         rng=rng,
     )
 
 
-def check(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> int:
-    """Refuse what no stream can be made of; return how many classes are known."""
+def count_known(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> int:
+    """Check the arguments of a scenario and return how many classes are known."""
     if not data.names:
         raise InputError(
             f"a stream needs images, the data set {data.name!r} has none; choose another"
@@ -96,7 +96,8 @@ def check(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> int:
         )
     if small := [name for name, size in sizes.items() if size < 2]:
         raise InputError(
-            f"every class must have at least 2 images, {small[0]!r} has 1; leave it out or add images"
+            f"every class must have at least 2 images, {small[0]!r} has 1; "
+            "leave it out or add images"
         )
     known = int(len(sizes) * known_share + 1e-9) if 0 < known_share < 1 else 0
     if not 2 <= known < len(sizes):
@@ -112,41 +113,42 @@ def check(data: DataSet, *, known_share: float, seed: int, warm_up: int) -> int:
     return known
 
 
-def arrange(split: Split, stays: Sequence[Sequence[Stay]]) -> Stream:
-    """Let the images of each class come at random moments of its stays, all moments alike.
+def arrange(split: Split, intervals: Sequence[Sequence[Interval]]) -> Stream:
+    """Order the images: those of a class arrive at uniformly random times of its intervals.
 
     Parameters
     ----------
     split
-        What to arrange.
-    stays
-        For each class, in the split's order, when it is there: one or more stretches, in order, apart.
+        The split data set.
+    intervals
+        For each class, in the order of the split, one or more separate intervals in order.
     """
-    moments = [
-        _spread(own, split.rng.random(len(c))) for own, c in zip(stays, split.coming, strict=True)
+    times = [
+        _spread(present, split.rng.random(len(indices)))
+        for present, indices in zip(intervals, split.streamed, strict=True)
     ]
-    order = np.concatenate(split.coming)[np.argsort(np.concatenate(moments))]
-    images, labels = split.data.images, np.array(split.data.names)
-    before, aside = np.concatenate(split.warm_up), np.concatenate(split.held_out)
+    order = np.concatenate(split.streamed)[np.argsort(np.concatenate(times))]
+    images = split.data.images
+    labels = np.array(split.data.names)
+    warm_up = np.concatenate(split.warm_up)
+    held_out = np.concatenate(split.held_out)
     names: list[str] = labels[order].tolist()
-    firsts = {
-        name: names.index(name) + 1
-        for name in (str(labels[own[0]]) for own in split.coming[split.known :])
-    }
+    new_names = [str(labels[indices[0]]) for indices in split.streamed[split.known :]]
+    firsts = {name: names.index(name) + 1 for name in new_names}
     return Stream(
-        warm_up=images[before],
-        warm_up_names=labels[before].tolist(),
-        held_out=images[aside],
-        held_out_names=labels[aside].tolist(),
+        warm_up=images[warm_up],
+        warm_up_names=labels[warm_up].tolist(),
+        held_out=images[held_out],
+        held_out_names=labels[held_out].tolist(),
         images=images[order],
         names=names,
         starts=dict(sorted(firsts.items(), key=lambda entry: entry[1])),
     )
 
 
-def _spread(stays: Sequence[Stay], draws: Floats) -> Floats:
-    """Return moments within the stays for draws of 0 to 1."""
-    moments = stays[0][0] + draws * sum(end - begin for begin, end in stays)
-    for (_, end), (begin, _) in pairwise(stays):
-        moments[moments >= end] += begin - end  # the time away passes without the class
-    return moments
+def _spread(intervals: Sequence[Interval], draws: Floats) -> Floats:
+    """Return times within the intervals for draws of 0 to 1."""
+    times = intervals[0][0] + draws * sum(end - begin for begin, end in intervals)
+    for (_, end), (begin, _) in pairwise(intervals):
+        times[times >= end] += begin - end  # skip the gap
+    return times

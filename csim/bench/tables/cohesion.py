@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
-from csim.bench.datasets.catalogue import NAMES, load, nearest
+from csim.bench.datasets.catalogue import NAMES, did_you_mean, load
 from csim.bench.tables.cases import Done, measure_all
 from csim.bench.tables.nearness import Distances, distances_to_classes, nearer_to, strays
 from csim.bench.tables.sheet import STYLES, Sheet, drawing
@@ -87,7 +87,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.data if name not in NAMES]:
-            hint = nearest(unknown[0], NAMES)
+            hint = did_you_mean(unknown[0], NAMES)
             raise InputError(
                 f"the data set must be one of {', '.join(NAMES)}; got {unknown[0]!r}{hint}"
             )

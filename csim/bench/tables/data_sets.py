@@ -90,7 +90,7 @@ def _row(data: DataSet, seed: int) -> Row:
 def _lengths(data: DataSet, known_share: float, seed: int) -> tuple[int, int]:
     """Return how many images are labelled before the stream, and how many are in it."""
     split = draw_split(data, known_share=known_share, seed=seed, warm_up=_WARM_UP)
-    return sum(map(len, [*split.warm_up, *split.held_out])), sum(map(len, split.coming))
+    return sum(map(len, [*split.warm_up, *split.held_out])), sum(map(len, split.streamed))
 
 
 def _draw(data_sets: Sequence[DataSet]) -> Figure:

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import mean, stdev
 
+from csim import __version__
 from csim.settings import Settings
 
 Value = str | int | float | None  # None: not to be had for this setting
@@ -107,14 +108,14 @@ class Table:
             f"seeds {', '.join(self.seeds)}; several: mean ± standard deviation, each in {self.name}.csv"
         ]
         versions = ", ".join(
-            f"{name} {version(name)}" for name in ("csim", "torch", "numpy", "scikit-learn")
+            f"{name} {version(name)}" for name in ("torch", "numpy", "scikit-learn")
         )
         shared = self.settings.to_dict() if self.settings else {}
         told = ", ".join(f"{name}={value}" for name, value in shared.items())
         return [
             f"command: `{self.command}`",
             *(averaged if self.seeds else []),
-            f"versions: Python {platform.python_version()}, {versions}",
+            f"versions: Python {platform.python_version()}, csim {__version__}, {versions}",
             f"machine: {platform.machine()}, {os.cpu_count()} cores; one torch thread per process",
             *([f"settings, but for what the columns name: {told}"] if told else []),
         ]

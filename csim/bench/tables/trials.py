@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from csim.bench.baselines.learners.base import Components
+from csim.bench.baselines.learners.base import PrincipalComponents
 from csim.bench.baselines.learners.catalogue import LEARNERS, learner_of
-from csim.bench.baselines.learners.knn import CHOICES, choose_k, nearest, vote
+from csim.bench.baselines.learners.knn import K_CHOICES, choose_k, nearest, vote
 from csim.bench.datasets import DataSet, thin
 from csim.bench.datasets.catalogue import load
 from csim.bench.methods import settings_of
@@ -205,7 +205,7 @@ def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
         case "pixels":
             gallery, *queries = (part.vectors for part in (train, validation, test))
         case "pca":
-            components = Components(train.vectors, _COMPONENTS)
+            components = PrincipalComponents(train.vectors, _COMPONENTS)
             gallery, *queries = (components(part.vectors) for part in (train, validation, test))
         case "paper" | "default":
             settings = settings_of(trial.method, seed=trial.seed, changes={})
@@ -229,7 +229,7 @@ def score(trial: Trial, parts: Sequence[Part], tell: Tell) -> dict[str, float]:
             gallery = learner.gallery(train.vectors)
             queries = [learner.transform(part.vectors) for part in (validation, test)]
     seconds = time.perf_counter() - start
-    near, far = (train.columns[nearest(gallery, some, max(CHOICES))] for some in queries)
+    near, far = (train.columns[nearest(gallery, some, max(K_CHOICES))] for some in queries)
     k = choose_k(near, validation.columns)
     return {
         "accuracy": 100 * float(np.mean(vote(far, k) == test.columns)),

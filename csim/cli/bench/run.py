@@ -5,17 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from csim.cli.bench.options import AsJson, DataDir, Downloads, Jobs, Out, Seeds, following
-from csim.cli.values import changes_of, number, share
+from csim.bench.answers import Answers
+from csim.bench.case import Case
+from csim.bench.results import Result
+from csim.bench.study import measure
+from csim.cli.bench.options import AsJson, DataDir, Jobs, KnownShare, Out, Seeds
+from csim.cli.bench.progress import DownloadProgress, show_runs
+from csim.cli.option_parsers import number_parser, parse_settings, parse_share
 
-if TYPE_CHECKING:
-    from csim.bench.results import Result
-
-_SHOWN = {
+_COLUMNS = {
     "accuracy": "accuracy %",
     "accuracy_at_arrival": "at arrival %",
     "accuracy_unasked": "unasked %",
@@ -29,58 +31,65 @@ _SHOWN = {
     "peak_memory_mb": "memory MB",
 }
 
-
 MethodName = Annotated[
     str, typer.Argument(help="paper, default, least-sure, random, or a baseline: ecsminer, …")
 ]
 DataName = Annotated[
     str,
     typer.Argument(
-        help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data only a name."
-    ),
-]
-Share = Annotated[
-    float,
-    typer.Option(
-        "--r", parser=number("--r", float), help="Share of the classes known at the start."
+        help="mnist, fashion-mnist, emnist-47, cifar-10-grey, …; with --data any name you choose."
     ),
 ]
 Thin = Annotated[
     int,
     typer.Option(
-        parser=number("--thin", int, least=1), help="Take every so-manieth image of the data set."
+        parser=number_parser("--thin", int, least=1),
+        help="Take every n-th image of the data set.",
     ),
 ]
 Budget = Annotated[
     float | None,
     typer.Option(
-        parser=share, help="Questions per image: 0.02, or 20/1000. The method's own if not given."
+        parser=parse_share,
+        show_default="the method's",
+        help="Questions per image at most, as 0.02 or 20/1000.",
     ),
 ]
-Scenario = Annotated[str, typer.Option(help="paper, together, returning, long-tail or drift.")]
+Scenario = Annotated[
+    str,
+    typer.Option(help="Order of the images: paper, together, returning, long-tail or drift."),
+]
 Delay = Annotated[
     int,
-    typer.Option(parser=number("--delay", int, least=0), help="Answers come so many images late."),
+    typer.Option(
+        parser=number_parser("--delay", int, least=0),
+        help="Answer each question n images after it was asked.",
+    ),
 ]
 Jitter = Annotated[
     int,
     typer.Option(
-        parser=number("--jitter", int, least=0), help="And up to so many more, out of order."
+        parser=number_parser("--jitter", int, least=0),
+        help="Add a random delay of up to n images, so that answers come out of order.",
     ),
 ]
 Missing = Annotated[
     float,
-    typer.Option(parser=number("--missing", float), help="Share of questions never answered."),
+    typer.Option(
+        parser=number_parser("--missing", float), help="Share of questions that get no answer."
+    ),
 ]
 Wrong = Annotated[
-    float, typer.Option(parser=number("--wrong", float), help="Share of answers that are wrong.")
+    float,
+    typer.Option(parser=number_parser("--wrong", float), help="Share of answers that are wrong."),
 ]
 Changes = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Change a setting: --set epochs=5; give it again for more."),
+    typer.Option("--set", help="Change a setting: --set epochs=5. Repeat the option for more."),
 ]
-Own = Annotated[
-    Path | None, typer.Option("--data", help="Your own images: an .npz or a folder per class.")
+YourImages = Annotated[
+    Path | None,
+    typer.Option("--data", help="Your own images: an .npz file, or a folder with one per class."),
 ]
 
 
@@ -88,7 +97,7 @@ def run(
     method: MethodName,
     dataset: DataName,
     seed: Seeds = [0],  # noqa: B006
-    r: Share = 0.3,
+    r: KnownShare = 0.3,
     thin: Thin = 1,
     budget: Budget = None,
     scenario: Scenario = "paper",
@@ -97,25 +106,20 @@ def run(
     missing: Missing = 0.0,
     wrong: Wrong = 0.0,
     change: Changes = None,
-    data: Own = None,
+    data: YourImages = None,
     data_dir: DataDir = None,
     out: Out = Path("results"),
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Run a method over a stream of a data set and write a result file for each seed.
+    """Run a method on a stream of a data set, once per seed.
 
-    A run that has its file already is not repeated; an interrupted one leaves
-    no file and starts again. Each run takes one core: a whole stream of 67,000
-    images from one minute (paper) to ten (default).
+    Each run writes a result file. csim does not repeat a run that has one. An
+    interrupted run leaves no file and starts again. Each run uses one core: a
+    full stream of 67,000 images takes from one minute (paper) to ten (default).
 
     Example: csim bench run paper fashion-mnist --seed 0 --seed 1 --thin 5 --json
     """
-    # Imported here and not above, so that `csim --help` need not wait for torch.
-    from csim.bench.answers import Answers  # noqa: PLC0415
-    from csim.bench.case import Case  # noqa: PLC0415
-    from csim.bench.study import measure  # noqa: PLC0415
-
     case = Case(
         method,
         dataset,
@@ -124,13 +128,13 @@ def run(
         scenario=scenario,
         budget=budget,
         answers=Answers(delay=delay, jitter=jitter, missing=missing, wrong=wrong),
-        changes=changes_of(change or []),
+        changes=parse_settings(change or []),
         path=data,
     )
-    with following() as on_run:
-        cases = [dataclasses.replace(case, seed=each) for each in dict.fromkeys(seed)]
+    with show_runs() as on_run:
+        cases = [dataclasses.replace(case, seed=number) for number in dict.fromkeys(seed)]
         results = measure(
-            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=Downloads()
+            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=DownloadProgress()
         )
     typer.echo(_table(results))
     typer.echo(f"written to {out / 'runs'}")
@@ -139,29 +143,30 @@ def run(
 
 
 def _table(results: list[Result]) -> str:
-    head = ["seed", *_SHOWN.values()]
-    rows = [[str(each.seed), *(f"{each.figures[name]:.4g}" for name in _SHOWN)] for each in results]
-    widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
+    head = ["seed", *_COLUMNS.values()]
+    rows = [
+        [str(result.seed), *(f"{result.figures[name]:.4g}" for name in _COLUMNS)]
+        for result in results
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     lines = [
-        "  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True))
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         for row in [head, *rows]
     ]
     return "\n".join(lines)
 
 
 def _joined(results: list[Result]) -> dict[str, object]:
-    """Return the figures of one run; of several, their means, and each on its own under `runs`."""
+    """Return the figures of one run; of several runs, their means and all figures under `runs`."""
     first = results[0]
-    each = [{"seed": result.seed, **result.figures} for result in results]
+    shared = {"method": first.method, "data": first.data, **first.content["case"]}
+    runs = [{"seed": result.seed, **result.figures} for result in results]
+    if len(runs) == 1:
+        return shared | runs[0]
     means = {
         name: None
-        if any(one[name] is None for one in each)
-        else sum(one[name] for one in each) / len(each)
+        if any(figures[name] is None for figures in runs)
+        else sum(figures[name] for figures in runs) / len(runs)
         for name in first.figures
     }
-    shared = {"method": first.method, "data": first.data, **first.content["case"]}
-    return {
-        **shared,
-        **(means if len(each) > 1 else each[0]),
-        **({"runs": each} if len(each) > 1 else {}),
-    }
+    return {**shared, **means, "runs": runs}

@@ -1,4 +1,4 @@
-"""Blobs: a world simple enough to know what a baseline must say of it."""
+"""Gaussian blobs: data so simple that the right output of a baseline is known."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ def rng():
 
 @pytest.fixture
 def blobs(rng):
-    """Return a function that draws so many vectors around each centre, and their labels."""
+    """Return a function that draws `each` vectors around each centre, and their labels."""
 
     def draw(centres, each, spread=0.3):
         centres = np.atleast_2d(np.asarray(centres, float))

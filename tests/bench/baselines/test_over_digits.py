@@ -1,4 +1,4 @@
-"""All baselines over a small real stream: what must hold of every one, and what of each."""
+"""All baselines over a small real stream: what holds for every one, and for each."""
 
 import functools
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from digit_stream import digit_stream, last_classes, of
 
-from csim.bench.baselines.echo import EchoD, EchoSettings
+from csim.bench.baselines.echo_d import EchoD, EchoSettings
 from csim.bench.baselines.ecsminer import EcsMiner, EcsMinerSettings
-from csim.bench.baselines.senc import SencMas, SencSettings
+from csim.bench.baselines.senc_mas import SencMas, SencSettings
 from csim.bench.run import run
 from csim.metrics.figures import summarise
 from csim.records import Accepted, Asked, Labelled, Rejected, Retrained, Revised, Told
@@ -43,16 +43,16 @@ spheres = pytest.mark.parametrize("name", [name for name in MADE if not name.sta
 
 
 @every
-def test_every_image_is_answered_for_once_at_arrival_and_in_order(name):
+def test_every_image_is_decided_once_at_arrival_and_in_order(name):
     arrivals = of(Accepted | Rejected, outcome(name).events)
     assert [event.item_id for event in arrivals] == [
-        str(place) for place in range(1, len(digit_stream().images) + 1)
+        str(position) for position in range(1, len(digit_stream().images) + 1)
     ]
     assert [event.position for event in arrivals] == [int(event.item_id) for event in arrivals]
 
 
 @every
-def test_what_a_person_tells_is_never_the_baselines_own_answer(name):
+def test_an_answer_is_never_the_decision_of_the_baseline(name):
     events = outcome(name).events
     assert of(Labelled, events) == []
     told = {event.item_id for event in of(Told, events)}
@@ -79,7 +79,7 @@ def test_the_same_seed_gives_the_same_events(name):
 
 
 @every
-def test_it_does_better_than_the_first_classes_alone(name):
+def test_it_does_better_than_the_initial_classes_alone(name):
     figures = summarise(outcome(name).events, outcome(name).truth)
     assert figures.classes_learned >= 8
     assert figures.accuracy_declared > 50
@@ -88,8 +88,8 @@ def test_it_does_better_than_the_first_classes_alone(name):
 
 
 @spheres
-def test_no_answer_comes_later_than_it_may(name):
-    """At most T_c late, or at the next change of the models, and by the batch that the loop hands over."""
+def test_no_decision_comes_later_than_t_c(name):
+    """At most T_c late, or at the next model change, plus one batch of the loop."""
     for event in of(Revised, outcome(name).events):
         assert event.position - int(event.item_id) <= SMALL["wait"] + 16
 
@@ -114,35 +114,37 @@ def test_echo_asks_only_where_it_was_unsure_and_more_if_it_may():
         )
         return summarise(done.events, done.truth).labels_percent
 
-    little, more, all_of_it = told(0.1), told(0.5), told(1.0)
-    assert little < more < all_of_it
-    assert (
-        all_of_it > 85
-    )  # some are surer than any of the warm-up, and the last labels come after the end
+    few = told(0.1)
+    half = told(0.5)
+    most = told(1.0)
+    assert few < half < most
+    # Some images have a higher confidence than any of the warm-up, and the last labels are
+    # due after the end of the stream.
+    assert most > 85
 
 
-def test_senc_asks_for_whole_buffers():
+def test_senc_asks_about_full_buffers():
     asked = [event.position for event in of(Asked, outcome("senc-mas").events)]
     assert len(asked) % 40 == 0
     assert len(set(asked)) <= len(asked) // 40
 
 
-def test_senc_says_once_and_for_all_that_an_image_is_new():
+def test_senc_never_revises_a_decision():
     assert of(Revised, outcome("senc-mas").events) == []
 
 
 @every
-def test_images_alone_reach_it_and_never_a_label(name):
-    """The same stream under other class names: every answer is the same but for the name."""
+def test_only_images_reach_it_and_never_a_label(name):
+    """Under other class names, every decision is the same but for the name."""
     if "vectors" in name:
         return
     stream = digit_stream()
     other = type(stream)(
         **vars(stream)
         | {
-            "names": [f"a{own}" for own in stream.names],
-            "warm_up_names": [f"a{own}" for own in stream.warm_up_names],
-            "held_out_names": [f"a{own}" for own in stream.held_out_names],
+            "names": [f"a{name}" for name in stream.names],
+            "warm_up_names": [f"a{name}" for name in stream.warm_up_names],
+            "held_out_names": [f"a{name}" for name in stream.held_out_names],
         }
     )
     renamed = run(other, MADE[name])
@@ -152,9 +154,9 @@ def test_images_alone_reach_it_and_never_a_label(name):
 
 @every
 def test_scores_have_a_column_for_each_class(name):
-    seen = []
-    done = run(digit_stream(), lambda on: seen.append(MADE[name](on)) or seen[0])
-    scores = seen[0].predict_proba(digit_stream().images[:5])
-    assert scores.shape == (5, len(seen[0].classes_))
+    made = []
+    done = run(digit_stream(), lambda on: made.append(MADE[name](on)) or made[0])
+    scores = made[0].predict_proba(digit_stream().images[:5])
+    assert scores.shape == (5, len(made[0].classes_))
     assert np.isfinite(scores).all()
     assert done.forward_per_second > 0

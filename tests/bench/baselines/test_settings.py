@@ -1,9 +1,9 @@
 import pytest
 
-from csim.bench.baselines.echo import EchoSettings
+from csim.bench.baselines.echo_d import EchoSettings
 from csim.bench.baselines.ecsminer import EcsMinerSettings
-from csim.bench.baselines.features import NetworkVectors, Pixels, features_of
-from csim.bench.baselines.senc import SencSettings
+from csim.bench.baselines.features import NetworkVectors, Pixels, make_extractor
+from csim.bench.baselines.senc_mas import SencSettings
 from csim.bench.methods import BASELINES, METHODS, OURS, open_with, settings_of
 from csim.errors import InputError, SettingsError
 
@@ -51,7 +51,7 @@ def test_a_bad_setting_is_refused(kind, values, message):
 
 def test_a_setting_that_does_not_exist_is_refused():
     with pytest.raises(
-        SettingsError, match=r"'chunks' is no setting of this baseline; it has .*chunk"
+        SettingsError, match=r"'chunks' is not a setting of this baseline; choose from .*chunk"
     ):
         settings_of("ecsminer", seed=0, changes={"chunks": 5})
 
@@ -68,8 +68,8 @@ def test_ours_come_first_and_vectors_are_those_of_our_network():
     for name in ("ecsminer", "echo-d", "senc-mas"):
         assert settings_of(name, seed=0, changes={}).features == "unit"
         assert settings_of(f"{name}-vectors", seed=0, changes={}).features == "network"
-    assert isinstance(features_of("network", 0), NetworkVectors)
-    assert isinstance(features_of("byte", 0), Pixels)
+    assert isinstance(make_extractor("network", 0), NetworkVectors)
+    assert isinstance(make_extractor("byte", 0), Pixels)
 
 
 def test_a_budget_is_the_share_of_echo_d_and_nothing_to_the_others():

@@ -17,9 +17,8 @@ def test_no_direction_is_off_by_more_than_the_promise(rng, size):
     assert kept.shape[0] <= size
     off = np.linalg.norm(rows.T @ rows - kept.T @ kept, 2)
     assert off <= (rows**2).sum() / size
-    assert (
-        np.linalg.eigvalsh(rows.T @ rows - kept.T @ kept).min() > -1e-6 * (rows**2).sum()
-    )  # never overstated
+    # No direction is overestimated.
+    assert np.linalg.eigvalsh(rows.T @ rows - kept.T @ kept).min() > -1e-6 * (rows**2).sum()
 
 
 def test_the_gram_matrix_gives_what_a_singular_value_decomposition_gives(rng):
@@ -38,7 +37,8 @@ def test_few_rows_are_kept_as_they_are(rng):
 
 
 def test_merged_sketches_keep_the_promise(rng):
-    one, other = rng.standard_normal((200, 20)), rng.standard_normal((300, 20)) * 2
+    one = rng.standard_normal((200, 20))
+    other = rng.standard_normal((300, 20)) * 2
     merged = sketched(one, 8)
     merged.merge(sketched(other, 8))
     both = np.concatenate([one, other])

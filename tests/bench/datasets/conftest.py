@@ -1,4 +1,4 @@
-"""What the tests of the data sets share: a server that misbehaves, and the prepared data sets."""
+"""Fixtures of the data set tests: a faulty server, and the prepared data sets."""
 
 import os
 
@@ -12,7 +12,7 @@ from csim.errors import InputError
 
 @pytest.fixture(autouse=True)
 def _direct(monkeypatch):
-    """Let nothing go over a proxy that this machine may have."""
+    """Use no proxy, even if this machine has one."""
     monkeypatch.setenv("no_proxy", "*")
 
 
@@ -24,15 +24,15 @@ def server():
 
 @pytest.fixture
 def prepared():
-    """Return a loader of the data folder's data sets; without their files tests skip, in CI fail."""
+    """Return a loader of the prepared data sets. Without them, tests skip, and fail in CI."""
 
     def load_prepared(name):
         try:
             if not (data_folder() / name).is_dir():
-                raise InputError(f"{data_folder() / name} is not there")
+                raise InputError(f"{data_folder() / name} does not exist")
         except InputError as error:
             if os.environ.get("CI") == "true":
-                pytest.fail(f"the data sets must be there in CI: {error}")
+                pytest.fail(f"CI needs the data sets: {error}")
             pytest.skip(f"needs the data sets: {error}")
         return load(name)
 

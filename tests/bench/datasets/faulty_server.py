@@ -1,4 +1,4 @@
-"""A real HTTP server on a free port of this machine, which serves bytes and misbehaves as told."""
+"""A real HTTP server on a free local port that serves files with configured faults."""
 
 import contextlib
 import re
@@ -9,21 +9,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class FaultyServer:
-    """Files by name, and faults.
+    """Serve files by name, with faults.
 
-    The faults of `cuts`, `resets` and `refusals` are used up, one an answer; the others stay.
+    Each response uses up one of the faults in `cuts`, `resets` or `refusals`; the others stay.
     """
 
     def __init__(self):
         self.files = {}  # name: bytes
-        self.cuts = []  # bytes of the body to send before the connection ends as if all were said
+        self.cuts = []  # bytes of the body to send before a regular end
         self.resets = []  # the same, but the connection breaks
-        self.refusals = []  # HTTP states to answer with instead
+        self.refusals = []  # HTTP statuses to answer with instead
         self.redirects = {}  # name: address
         self.has_ranges = True
         self.has_length = True
         self.is_chunked = False
-        self.shift = 0  # bytes by which a range starts elsewhere than asked
+        self.shift = 0  # bytes between the requested and the actual start of a range
         self.is_silent = False
         self.requests = []  # (name, Range or None)
         self._stopped = threading.Event()
@@ -94,9 +94,9 @@ class FaultyServer:
                 elif script.has_length:
                     self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.say(body)
+                self.send(body)
 
-            def say(self, body):
+            def send(self, body):
                 if script.resets:
                     self.wfile.write(body[: script.resets.pop(0)])
                     self.wfile.flush()

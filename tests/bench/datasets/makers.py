@@ -59,7 +59,7 @@ def zipped(members):
 
 
 def planes(image):
-    """Return an image's bytes as CIFAR-10 has them: all red, all green, all blue, each row by row."""
+    """Return the bytes of an image in the order of CIFAR-10: channel, row, column."""
     return bytes(
         int(image[row, column, channel])
         for channel in range(3)
@@ -72,8 +72,8 @@ def cifar_binary(**changes):
     """Return the members of the binary archive."""
     members = {
         f"cifar-10-batches-bin/{batch}.bin": b"".join(
-            bytes([COLOUR_LABELS[place]]) + planes(COLOURS[place])
-            for place in (2 * number, 2 * number + 1)
+            bytes([COLOUR_LABELS[index]]) + planes(COLOURS[index])
+            for index in (2 * number, 2 * number + 1)
         )
         for number, batch in enumerate(BATCHES)
     }
@@ -84,7 +84,7 @@ def cifar_python(**changes):
     """Return the members of the Python archive."""
     members = {
         f"cifar-10-batches-py/{batch}": old_pickle(
-            b"".join(planes(COLOURS[place]) for place in (2 * number, 2 * number + 1)),
+            b"".join(planes(COLOURS[index]) for index in (2 * number, 2 * number + 1)),
             COLOUR_LABELS[2 * number : 2 * number + 2].tolist(),
         )
         for number, batch in enumerate(BATCHES)
@@ -93,7 +93,7 @@ def cifar_python(**changes):
 
 
 def old_pickle(rows, labels, width=3072, code=b"u1"):
-    """Pickle a batch opcode by opcode as Python 2 and its NumPy did, which is how the official ones were made."""
+    """Pickle a batch opcode by opcode, as Python 2 and its NumPy made the official ones."""
 
     def text(value):
         return b"U" + bytes([len(value)]) + value
@@ -111,7 +111,8 @@ def old_pickle(rows, labels, width=3072, code=b"u1"):
     return b"".join([
         b"\x80\2}(", text(b"batch_label"), text(b"training batch 1 of 5"),
         text(b"labels"), b"](", *(b"K" + bytes([label]) for label in labels), b"e",
-        text(b"data"), b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n", b"K\0\x85", text(b"b"), b"\x87R",
+        text(b"data"), b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n",
+        b"K\0\x85", text(b"b"), b"\x87R",
         b"(K\1", shape, element, b"K\0tb", b"\x89T", number.pack(len(rows)), rows, b"tb",
         text(b"filenames"), b"](", text(b"leptodactylus_pentadactylus_s_000004.png"), b"e",
         b"u.",

@@ -1,4 +1,4 @@
-"""The known data sets: chosen, downloaded, checked and named; and the real ones of the data folder."""
+"""The known data sets: choice of files, downloads, checks, and the prepared ones."""
 
 import dataclasses
 import hashlib
@@ -23,9 +23,9 @@ from bench.datasets.makers import (
 
 from csim.bench.datasets import cifar, emnist
 from csim.bench.datasets import published as known
-from csim.bench.datasets.catalogue import ENTRIES, NAMES, Entry, Form, load, nearest, read
+from csim.bench.datasets.catalogue import ENTRIES, NAMES, Entry, Variant, did_you_mean, load, read
 from csim.bench.datasets.download import download
-from csim.bench.datasets.files import Places, cache_folder, data_folder
+from csim.bench.datasets.files import DataFolders, cache_folder, data_folder
 from csim.bench.datasets.idx import read_pairs
 from csim.errors import InputError
 
@@ -35,13 +35,14 @@ PARTS = {
     "t10k-images": idx(IMAGES[4:]),
     "t10k-labels": idx(LABELS[4:]),
 }
-TITLES = tuple("abcdefghij")
+CLASS_NAMES = tuple("abcdefghij")
 DOCS = Path(__file__).parents[3] / "docs/datasets.md"
 
 
 @pytest.fixture
-def places(tmp_path):
-    return Places((tmp_path / "data", tmp_path / "cache"), partial(download, waits=(), timeout=5.0))
+def folders(tmp_path):
+    roots = (tmp_path / "data", tmp_path / "cache")
+    return DataFolders(roots, partial(download, waits=(), timeout=5.0))
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def birds(server):
     """Return a data set of four files that the server has."""
     server.files = dict(PARTS)
     files = tuple(published(name, content, server.address(name)) for name, content in PARTS.items())
-    return Entry("birds", TITLES, 6, (Form("birds", files, read_pairs),))
+    return Entry("birds", CLASS_NAMES, 6, (Variant("birds", files, read_pairs),))
 
 
 def put(folder, contents):
@@ -58,104 +59,104 @@ def put(folder, contents):
         (folder / name).write_bytes(content)
 
 
-def refusal(entry, places):
+def refusal(entry, folders):
     with pytest.raises(InputError) as caught:
-        read(entry, places)
+        read(entry, folders)
     return str(caught.value)
 
 
 def test_the_names_are_these():
     assert NAMES == (
-        "mnist", "fashion-mnist", "emnist-47", "emnist-balanced", "cifar-10-grey", "cifar-10", "digits",
+        "mnist", "fashion-mnist", "emnist-47", "emnist-balanced",
+        "cifar-10-grey", "cifar-10", "digits",
     )  # fmt: skip
 
 
-def test_files_are_downloaded_joined_and_their_labels_named(server, places, birds):
-    data = read(birds, places)
+def test_files_are_downloaded_joined_and_their_labels_named(server, folders, birds):
+    data = read(birds, folders)
     assert data.name == "birds"
     assert (data.images == IMAGES).all()
-    assert data.names == [TITLES[label] for label in LABELS]
+    assert data.names == [CLASS_NAMES[label] for label in LABELS]
     assert all(type(name) is str for name in data.names)
     assert len(server.requests) == 4
-    assert read(birds, places).names == data.names
+    assert read(birds, folders).names == data.names
     assert len(server.requests) == 4
 
 
-def test_only_what_is_missing_is_downloaded(server, places, birds):
-    put(places.roots[0] / "birds", {name: PARTS[name] for name in ("train-images", "t10k-labels")})
-    put(places.roots[1] / "birds", {"train-labels": PARTS["train-labels"]})
-    assert (read(birds, places).images == IMAGES).all()
+def test_only_what_is_missing_is_downloaded(server, folders, birds):
+    put(folders.roots[0] / "birds", {name: PARTS[name] for name in ("train-images", "t10k-labels")})
+    put(folders.roots[1] / "birds", {"train-labels": PARTS["train-labels"]})
+    assert (read(birds, folders).images == IMAGES).all()
     assert [name for name, _ in server.requests] == ["t10k-images"]
 
 
-def test_a_damaged_file_is_not_fetched_again_over_it(server, places, birds):
-    put(places.roots[0] / "birds", PARTS | {"t10k-images": b"damaged"})
-    message = refusal(birds, places)
-    assert f"{places.roots[0] / 'birds' / 't10k-images'} is damaged" in message
+def test_a_damaged_file_is_not_fetched_again_over_it(server, folders, birds):
+    put(folders.roots[0] / "birds", PARTS | {"t10k-images": b"damaged"})
+    message = refusal(birds, folders)
+    assert f"{folders.roots[0] / 'birds' / 't10k-images'} is damaged" in message
     assert hashlib.sha256(b"damaged").hexdigest() in message
     assert hashlib.sha256(PARTS["t10k-images"]).hexdigest() in message
     assert server.requests == []
 
 
-def test_another_number_of_images_is_refused(places, birds):
-    message = refusal(dataclasses.replace(birds, count=131_600), places)
+def test_another_number_of_images_is_refused(folders, birds):
+    message = refusal(dataclasses.replace(birds, count=131_600), folders)
     assert message.startswith("birds has 131,600 images, but ")
     assert message.endswith("train-images holds 6; fetch it again")
 
 
-def test_a_label_without_a_title_is_refused(places, birds):
-    assert "birds has 9 classes, but a label of" in refusal(
-        dataclasses.replace(birds, titles=TITLES[:9]), places
-    )
-    assert refusal(dataclasses.replace(birds, titles=TITLES[:9]), places).endswith("is 9")
+def test_a_label_without_a_class_name_is_refused(folders, birds):
+    message = refusal(dataclasses.replace(birds, class_names=CLASS_NAMES[:9]), folders)
+    assert message.startswith("birds has 9 classes, but ")
+    assert message.endswith("train-images holds label 9; fetch it again")
 
 
-def colour_forms(server, *, prepared):
-    """Return a grey CIFAR-10 in three forms, as the real one has; the server has the archives."""
+def colour_variants(server, *, prepared):
+    """Return a grey CIFAR-10 in three variants, like the real one; the server has the archives."""
     server.files = {"b.tar.gz": tar(cifar_binary()), "p.tar.gz": tar(cifar_python())}
     files = [
         published(name, content, server.address(name)) for name, content in server.files.items()
     ]
     first = tuple(published(name, content) for name, content in prepared.items())
-    forms = (
-        Form("grey", first, read_pairs),
-        Form("colour", (files[0],), cifar.grey_from_binary),
-        Form("colour", (files[1],), cifar.grey_from_python),
+    variants = (
+        Variant("grey", first, read_pairs),
+        Variant("colour", (files[0],), cifar.grey_from_binary),
+        Variant("colour", (files[1],), cifar.grey_from_python),
     )
-    return Entry("objects", known.OBJECTS, 12, forms)
+    return Entry("objects", known.OBJECTS, 12, variants)
 
 
 PREPARED = {"images.gz": idx(COLOURS[..., 0]), "labels.gz": idx(COLOUR_LABELS)}
 
 
-def test_the_first_form_that_is_there_is_read(server, places):
-    entry = colour_forms(server, prepared=PREPARED)
-    put(places.roots[0] / "grey", PREPARED)
-    put(places.roots[0] / "colour", server.files)
-    assert (read(entry, places).images == COLOURS[..., 0]).all()
-    (places.roots[0] / "grey" / "labels.gz").unlink()
+def test_the_first_complete_variant_is_read(server, folders):
+    entry = colour_variants(server, prepared=PREPARED)
+    put(folders.roots[0] / "grey", PREPARED)
+    put(folders.roots[0] / "colour", server.files)
+    assert (read(entry, folders).images == COLOURS[..., 0]).all()
+    (folders.roots[0] / "grey" / "labels.gz").unlink()
     luma = np.rint(0.299 * COLOURS[..., 0] + 0.587 * COLOURS[..., 1] + 0.114 * COLOURS[..., 2])
-    assert (read(entry, places).images == luma).all()
-    (places.roots[0] / "colour" / "b.tar.gz").unlink()
-    assert (read(entry, places).images == luma).all()
+    assert (read(entry, folders).images == luma).all()
+    (folders.roots[0] / "colour" / "b.tar.gz").unlink()
+    assert (read(entry, folders).images == luma).all()
     assert server.requests == []
 
 
-def test_without_any_the_first_form_that_can_be_had_is_downloaded(server, places):
-    data = read(colour_forms(server, prepared=PREPARED), places)
+def test_without_any_the_first_variant_with_an_address_is_downloaded(server, folders):
+    data = read(colour_variants(server, prepared=PREPARED), folders)
     assert data.names == [known.OBJECTS[label] for label in COLOUR_LABELS]
     assert [name for name, _ in server.requests] == ["b.tar.gz"]
 
 
-def test_without_a_network_every_form_that_would_do_is_told(server, places):
-    entry = colour_forms(server, prepared=PREPARED)
+def test_without_a_network_the_other_variants_are_named(server, folders):
+    entry = colour_variants(server, prepared=PREPARED)
     server.files = {}
-    message = refusal(entry, places)
+    message = refusal(entry, folders)
     assert message.startswith("b.tar.gz is missing: looked in ")
     assert f"get it from {server.address('b.tar.gz')}" in message
-    folders = [places.roots[0] / name for name in ("grey", "colour")]
+    grey, colour = (folders.roots[0] / name for name in ("grey", "colour"))
     assert message.endswith(
-        f"Instead of it will do: images.gz and labels.gz in {folders[0]}; p.tar.gz in {folders[1]}"
+        f"You can use instead: images.gz and labels.gz in {grey}; p.tar.gz in {colour}"
     )
 
 
@@ -164,37 +165,42 @@ def test_progress_and_the_data_folder_reach_the_download(server, tmp_path, monke
     monkeypatch.setattr(
         "csim.bench.datasets.catalogue.ENTRIES", (dataclasses.replace(birds, name="mnist"),)
     )
-    told = {}
+    progress = {}
     data = load(
-        "mnist", tmp_path, on_progress=lambda name, done, total: told.update({name: (done, total)})
+        "mnist",
+        tmp_path,
+        on_progress=lambda name, done, total: progress.update({name: (done, total)}),
     )
     assert (data.images == IMAGES).all()
-    assert told == {name: (len(content), len(content)) for name, content in PARTS.items()}
+    assert progress == {name: (len(content), len(content)) for name, content in PARTS.items()}
     assert {path.name for path in (tmp_path / "birds").iterdir()} == set(PARTS)
     monkeypatch.setenv("CSIM_DATA", str(tmp_path))
     assert load("mnist").names == data.names
     assert len(server.requests) == 4
 
 
-def test_a_data_set_that_has_no_address_is_told_where_to_be_put(tmp_path, monkeypatch):
+def test_a_data_set_without_an_address_is_reported_with_its_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(InputError) as caught:
         load("emnist-47", tmp_path / "data")
     assert str(caught.value) == (
-        f"emnist-47-images-idx3-ubyte.gz is missing: looked in {tmp_path / 'data' / 'emnist-47'} and "
+        "emnist-47-images-idx3-ubyte.gz is missing: "
+        f"looked in {tmp_path / 'data' / 'emnist-47'} and "
         f"{tmp_path / 'cache' / 'csim' / 'emnist-47'}; put it (26,452,191 bytes, sha256 "
-        f"08eb4b9fd9ea847f0bf31b87d0fa8e2ccf16d0401248079e13e705524d30b2d9) in {tmp_path / 'data' / 'emnist-47'}; "
-        "it has no public address"
+        "08eb4b9fd9ea847f0bf31b87d0fa8e2ccf16d0401248079e13e705524d30b2d9) in "
+        f"{tmp_path / 'data' / 'emnist-47'}; it has no public address"
     )
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["mnist", "fashion-mnist", "emnist-47"])
 def test_a_file_of_the_right_name_must_have_the_published_checksum(tmp_path, name):
-    (form,) = next(entry for entry in ENTRIES if entry.name == name).forms
-    put(tmp_path / name, dict.fromkeys((file.name for file in form.files), PARTS["train-images"]))
+    (variant,) = next(entry for entry in ENTRIES if entry.name == name).variants
+    put(
+        tmp_path / name, dict.fromkeys((file.name for file in variant.files), PARTS["train-images"])
+    )
     with pytest.raises(
-        InputError, match=f"is damaged: its sha256 must be {form.files[0].sha256}, found "
+        InputError, match=f"is damaged: its sha256 must be {variant.files[0].sha256}, found "
     ):
         load(name, tmp_path)
 
@@ -209,11 +215,13 @@ def test_an_archive_must_have_the_published_checksum_before_it_is_opened(tmp_pat
         InputError, match=rf"{file.name} is damaged: its md5 must be {file.md5}, found "
     ) as caught:
         load(name, tmp_path)
-    assert "Instead" not in str(caught.value)
+    assert "instead" not in str(caught.value)
 
 
 def test_extracted_emnist_files_are_read_without_the_archive_and_counted(tmp_path):
-    (extracted, archive) = next(entry for entry in ENTRIES if entry.name == "emnist-balanced").forms
+    (extracted, archive) = next(
+        entry for entry in ENTRIES if entry.name == "emnist-balanced"
+    ).variants
     put(
         tmp_path / "emnist-balanced",
         dict(zip([f.name for f in extracted.files], PARTS.values(), strict=True)),
@@ -249,7 +257,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(name, meant):
 def test_a_name_like_none_is_refused_with_all_that_there_are():
     with pytest.raises(InputError, match=r"cifar-10-grey, cifar-10, digits, .*; got 'imagenet'$"):
         load("imagenet")
-    assert nearest("", NAMES) == ""
+    assert did_you_mean("", NAMES) == ""
 
 
 def test_without_a_data_folder_it_says_what_to_set(monkeypatch):
@@ -259,7 +267,7 @@ def test_without_a_data_folder_it_says_what_to_set(monkeypatch):
 
 
 def files_of(entry):
-    return [file for form in entry.forms for file in form.files]
+    return [file for variant in entry.variants for file in variant.files]
 
 
 def test_every_published_file_has_a_size_and_a_checksum_or_is_inside_one_that_has():
@@ -295,9 +303,9 @@ OBJECTS = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hors
 MNIST_TRAIN = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 MNIST_TEST = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
 EMNIST_47 = [
-    2800, 2800, 2800, 2800, 2800, 2800, 2800, 2800, 2800, 2800, 1970, 1222, 2800, 1395, 1597, 2775, 818, 1014, 2800,
-    1730, 1529, 2800, 2800, 2536, 2800, 2800, 770, 1529, 2800, 2800, 2800, 2319, 2340, 1682, 2213, 1727, 2800, 1654,
-    2800, 2800, 759, 1093, 2789, 2800, 968, 2800, 2800,
+    2800, 2800, 2800, 2800, 2800, 2800, 2800, 2800, 2800, 2800, 1970, 1222, 2800, 1395, 1597, 2775,
+    818, 1014, 2800, 1730, 1529, 2800, 2800, 2536, 2800, 2800, 770, 1529, 2800, 2800, 2800, 2319,
+    2340, 1682, 2213, 1727, 2800, 1654, 2800, 2800, 759, 1093, 2789, 2800, 968, 2800, 2800,
 ]  # fmt: skip
 
 
@@ -316,7 +324,7 @@ EMNIST_47 = [
         ("cifar-10-grey", (60_000, 32, 32), [6000] * 10, dict.fromkeys(OBJECTS, 1000)),
     ],
 )
-def test_a_prepared_data_set_is_whole_with_the_test_images_last(
+def test_a_prepared_data_set_is_complete_with_the_test_images_last(
     prepared, name, shape, counts, last
 ):
     titles = {
@@ -334,8 +342,9 @@ def test_a_prepared_data_set_is_whole_with_the_test_images_last(
 
 
 @pytest.mark.data
-def test_emnist_characters_stand_upright_like_the_digits_of_mnist(prepared):
-    mnist, emnist = prepared("mnist"), prepared("emnist-47")
+def test_emnist_characters_are_upright_like_the_digits_of_mnist(prepared):
+    mnist = prepared("mnist")
+    emnist = prepared("emnist-47")
     for digit in "23457":
         ours, theirs = (
             data.images[np.array(data.names) == digit].mean(axis=0) for data in (emnist, mnist)
@@ -362,8 +371,8 @@ MD5 = {
 @pytest.mark.parametrize("name", MD5)
 def test_files_that_pass_have_the_md5_that_their_publishers_give(prepared, name):
     prepared(name)
-    (form,) = next(entry for entry in ENTRIES if entry.name == name).forms
-    for file, md5 in zip(form.files, MD5[name], strict=True):
+    (variant,) = next(entry for entry in ENTRIES if entry.name == name).variants
+    for file, md5 in zip(variant.files, MD5[name], strict=True):
         content = next(
             path
             for root in (data_folder(), cache_folder())

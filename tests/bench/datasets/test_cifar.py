@@ -19,12 +19,13 @@ from csim.bench.datasets.cifar import (
     from_python,
     grey_from_binary,
     grey_from_python,
-    in_grey,
+    to_grey,
 )
 from csim.errors import InputError
 
-BIN, PY = "cifar-10-batches-bin/", "cifar-10-batches-py/"
-FORMS = [(from_binary, cifar_binary), (from_python, cifar_python)]
+BIN = "cifar-10-batches-bin/"
+PY = "cifar-10-batches-py/"
+ARCHIVES = [(from_binary, cifar_binary), (from_python, cifar_python)]
 
 
 def file_of(content):
@@ -37,7 +38,7 @@ def read(reader, members):
     return reader([file_of(tar(members))])
 
 
-@pytest.mark.parametrize(("reader", "members"), FORMS)
+@pytest.mark.parametrize(("reader", "members"), ARCHIVES)
 def test_an_archive_gives_colour_images_in_the_official_order(reader, members):
     images, labels = read(reader, members())
     assert images.shape == (12, 32, 32, 3)
@@ -47,7 +48,7 @@ def test_an_archive_gives_colour_images_in_the_official_order(reader, members):
     assert (labels == COLOUR_LABELS).all()
 
 
-@pytest.mark.parametrize(("reader", "members"), FORMS)
+@pytest.mark.parametrize(("reader", "members"), ARCHIVES)
 def test_the_order_in_the_archive_and_its_folders_do_not_matter(
     reader, members, tmp_path, monkeypatch
 ):
@@ -68,33 +69,34 @@ def test_grey_is_the_rounded_luma(reader, members):
     images, labels = read(reader, members())
     assert images.shape == (12, 32, 32)
     assert images.dtype == np.uint8
-    for place in np.ndindex(2, 32, 32):
-        red, green, blue = COLOURS[place].tolist()
-        assert images[place] == round(0.299 * red + 0.587 * green + 0.114 * blue)
+    for index in np.ndindex(2, 32, 32):
+        red, green, blue = COLOURS[index].tolist()
+        assert images[index] == round(0.299 * red + 0.587 * green + 0.114 * blue)
     assert (labels == COLOUR_LABELS).all()
 
 
 def test_grey_of_grey_is_the_same_and_blocks_leave_no_seam():
     shades = np.random.default_rng(2).integers(0, 256, (10_003, 2, 2), dtype=np.uint8)
-    images, labels = in_grey((np.repeat(shades[..., None], 3, axis=3), shades[:, 0, 0]))
+    images, labels = to_grey((np.repeat(shades[..., None], 3, axis=3), shades[:, 0, 0]))
     assert (images == shades).all()
     assert labels is not None
 
 
-@pytest.mark.parametrize(("reader", "members"), FORMS)
-def test_a_batch_that_is_not_there_is_named(reader, members):
+@pytest.mark.parametrize(("reader", "members"), ARCHIVES)
+def test_a_missing_batch_is_named(reader, members):
     kept = {name: content for name, content in members().items() if "data_batch_4" not in name}
     with pytest.raises(InputError, match=r"cifar\.tar\.gz must hold data_batch_4"):
         read(reader, kept)
 
 
-def test_a_link_in_the_place_of_a_batch_is_not_followed(tmp_path):
+def test_a_link_instead_of_a_batch_is_not_followed(tmp_path):
     (tmp_path / "secret").write_bytes(bytes(3073))
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name in cifar_binary():
             entry = tarfile.TarInfo(name)
-            entry.type, entry.linkname = tarfile.SYMTYPE, str(tmp_path / "secret")
+            entry.type = tarfile.SYMTYPE
+            entry.linkname = str(tmp_path / "secret")
             archive.addfile(entry)
     with pytest.raises(InputError, match=r"must hold data_batch_1\.bin"):
         from_binary([file_of(packed.getvalue())])
@@ -118,7 +120,7 @@ def test_records_of_another_length_are_refused(content):
 
 
 class Attack:
-    """Pickled, it runs a command when it is opened."""
+    """Run a command when unpickled."""
 
     def __init__(self, *call):
         self.call = call
@@ -144,7 +146,8 @@ class Attack:
 def test_a_pickle_can_run_nothing(content, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        InputError, match=r"test_batch in cifar\.tar\.gz is not a batch of CIFAR-10 .*has no place"
+        InputError,
+        match=r"test_batch in cifar\.tar\.gz is not a batch of CIFAR-10 .*is not allowed",
     ):
         read(from_python, cifar_python(**{f"{PY}test_batch": content}))
     assert list(tmp_path.iterdir()) == []
@@ -166,8 +169,8 @@ def test_a_pickle_can_run_nothing(content, tmp_path, monkeypatch):
         pickle.dumps({b"data": "text", b"labels": [1]}, protocol=2),
     ],
     ids=[
-        "empty", "header", "garbage", "list", "no keys", "cut", "two labels", "no label", "other width", "other type",
-        "text",
+        "empty", "header", "garbage", "list", "no keys", "cut", "two labels", "no label",
+        "other width", "other type", "text",
     ],
 )  # fmt: skip
 def test_a_damaged_or_foreign_batch_is_refused_by_name(content):
@@ -176,13 +179,15 @@ def test_a_damaged_or_foreign_batch_is_refused_by_name(content):
 
 
 def test_a_pickle_with_a_changed_byte_is_read_or_refused_but_never_fails_otherwise():
-    whole, members, complaints = old_pickle(bytes(3072), [1]), cifar_python(), []
-    for place in range(0, 420, 7):
-        content = bytearray(whole)
-        content[place] ^= 0x15
+    intact = old_pickle(bytes(3072), [1])
+    members = cifar_python()
+    errors = []
+    for offset in range(0, 420, 7):
+        content = bytearray(intact)
+        content[offset] ^= 0x15
         try:
             read(from_python, members | {f"{PY}test_batch": bytes(content)})
         except InputError as error:
-            complaints.append(str(error))
-    assert len(complaints) > 10
-    assert all("test_batch" in complaint for complaint in complaints)
+            errors.append(str(error))
+    assert len(errors) > 10
+    assert all("test_batch" in error for error in errors)

@@ -9,20 +9,22 @@ from csim.errors import InputError
 
 
 def test_a_data_set_has_a_name_for_every_image():
-    with pytest.raises(InputError, match="birds has 6 images but 1 names"):
+    with pytest.raises(
+        InputError, match="every image must have a class name; birds has 6 images but 1 names"
+    ):
         DataSet("birds", IMAGES, ["heron"])
 
 
 @pytest.mark.parametrize("every", [1, 2, 3, 5, 6, 7, 100])
-def test_thinning_keeps_every_so_manieth_image_with_its_name(every):
+def test_thinning_keeps_every_nth_image_with_its_name(every):
     data = DataSet("birds", IMAGES, list("abcdef"))
-    kept = [place for place in range(6) if place % every == 0]
+    kept = [index for index in range(6) if index % every == 0]
     thinned = thin(data, every)
     assert thinned.name == "birds"
-    assert thinned.names == ["abcdef"[place] for place in kept]
+    assert thinned.names == ["abcdef"[index] for index in kept]
     assert len(thinned.images) == len(kept)
     assert all(
-        (image == IMAGES[place]).all() for image, place in zip(thinned.images, kept, strict=True)
+        (image == IMAGES[index]).all() for image, index in zip(thinned.images, kept, strict=True)
     )
     assert len(data.names) == 6
 
@@ -34,7 +36,8 @@ def test_thinning_by_less_than_one_is_refused(every):
 
 
 def test_the_digits_are_scikit_learns_spread_over_all_shades():
-    data, bunch = digits(), load_digits()
+    data = digits()
+    bunch = load_digits()
     assert data.images.shape == (1797, 8, 8)
     assert data.images.dtype == np.uint8
     assert (data.images.min(), data.images.max()) == (0, 255)

@@ -1,4 +1,4 @@
-"""Downloads, against a real server that cuts, ignores, lies and stays silent."""
+"""Downloads from a real server that cuts connections, ignores ranges, lies or stays silent."""
 
 import hashlib
 import socket
@@ -32,7 +32,7 @@ def part(tmp_path):
 
 
 def serve(server, content=CONTENT, name=NAME, **changes):
-    """Let the server have a file; return its description."""
+    """Put a file on the server and return its description."""
     server.files[name] = content
     return published(name, CONTENT, server.address(name), **changes)
 
@@ -41,29 +41,29 @@ def fetch(file, target, waits=(0, 0), timeout=5.0, on_progress=None):
     download(file, target, waits=waits, timeout=timeout, on_progress=on_progress)
 
 
-def test_a_file_arrives_whole_and_alone(server, target):
+def test_a_file_arrives_complete_and_nothing_else(server, target):
     fetch(serve(server), target)
     assert target.read_bytes() == CONTENT
     assert [path.name for path in target.parent.iterdir()] == [NAME]
     assert server.requests == [(NAME, None)]
 
 
-def test_progress_is_told_up_to_the_end(server, target):
-    told = []
-    fetch(serve(server), target, on_progress=lambda *words: told.append(words))
-    assert {(name, total) for name, _, total in told} == {(NAME, 300_000)}
-    assert all(before < after for (_, before, _), (_, after, _) in pairwise(told))
-    assert told[-1][1] == 300_000
+def test_progress_is_reported_up_to_the_end(server, target):
+    steps = []
+    fetch(serve(server), target, on_progress=lambda *step: steps.append(step))
+    assert {(name, total) for name, _, total in steps} == {(NAME, 300_000)}
+    assert all(before < after for (_, before, _), (_, after, _) in pairwise(steps))
+    assert steps[-1][1] == 300_000
 
 
-def test_a_cut_connection_is_taken_up_where_it_broke_off(server, target):
+def test_a_lost_connection_is_resumed_where_it_ended(server, target):
     server.cuts = [1000, 2500]
     fetch(serve(server), target)
     assert target.read_bytes() == CONTENT
     assert server.ranges() == [None, "bytes=1000-", "bytes=3500-"]
 
 
-def test_a_broken_connection_is_taken_up_too(server, target):
+def test_a_reset_connection_is_resumed_too(server, target):
     server.resets = [100_000, 0]
     fetch(serve(server), target)
     assert target.read_bytes() == CONTENT
@@ -71,12 +71,13 @@ def test_a_broken_connection_is_taken_up_too(server, target):
 
 
 def test_a_server_without_ranges_starts_over(server, target):
-    server.has_ranges, server.cuts = False, [1000]
-    told = []
-    fetch(serve(server), target, on_progress=lambda _, done, __: told.append(done))
+    server.has_ranges = False
+    server.cuts = [1000]
+    steps = []
+    fetch(serve(server), target, on_progress=lambda _, done, __: steps.append(done))
     assert target.read_bytes() == CONTENT
     assert server.ranges() == [None, "bytes=1000-"]
-    assert told[-1] == 300_000
+    assert steps[-1] == 300_000
 
 
 def test_a_server_that_gives_another_range_than_asked_starts_over(server, target, part):
@@ -96,22 +97,24 @@ def test_a_server_that_gives_another_range_than_asked_starts_over(server, target
 def test_whatever_is_cut_the_content_is_the_same(tmp_path_factory, cuts, has_ranges, has_length):
     target = tmp_path_factory.mktemp("cut") / NAME
     with FaultyServer() as server:
-        server.cuts, server.has_ranges, server.has_length = list(cuts), has_ranges, has_length
+        server.cuts = list(cuts)
+        server.has_ranges = has_ranges
+        server.has_length = has_length
         fetch(serve(server), target, waits=(0,) * 6)
     assert target.read_bytes() == CONTENT
 
 
 def test_an_earlier_run_is_continued(server, target, part):
     part.write_bytes(CONTENT[:299_000])
-    told = []
-    fetch(serve(server), target, on_progress=lambda _, done, total: told.append((done, total)))
+    steps = []
+    fetch(serve(server), target, on_progress=lambda _, done, total: steps.append((done, total)))
     assert target.read_bytes() == CONTENT
     assert server.ranges() == ["bytes=299000-"]
-    assert told == [(300_000, 300_000)]
+    assert steps == [(300_000, 300_000)]
     assert not part.exists()
 
 
-def test_what_was_whole_already_is_not_asked_for(server, target, part):
+def test_a_complete_part_is_not_requested_again(server, target, part):
     part.write_bytes(CONTENT)
     fetch(serve(server), target)
     assert target.read_bytes() == CONTENT
@@ -141,8 +144,9 @@ def test_a_file_of_unknown_size_arrives_without_a_length(server, target):
     assert totals == {None}
 
 
-def test_a_file_in_chunks_is_taken_up_after_a_cut(server, target):
-    server.is_chunked, server.cuts = True, [50_000]
+def test_a_file_in_chunks_is_resumed_after_a_cut(server, target):
+    server.is_chunked = True
+    server.cuts = [50_000]
     fetch(serve(server, size=None), target)
     assert target.read_bytes() == CONTENT
     assert len(server.requests) == 2
@@ -159,7 +163,7 @@ def test_a_part_that_was_damaged_is_deleted_and_the_next_run_succeeds(server, ta
 
 
 @pytest.mark.parametrize("kind", ["sha256", "md5"])
-def test_wrong_content_is_deleted_and_both_checksums_are_told(server, target, kind):
+def test_wrong_content_is_deleted_and_both_checksums_are_reported(server, target, kind):
     expected, found = (
         hashlib.new(kind, content).hexdigest() for content in (CONTENT, bytes(300_000))
     )
@@ -180,16 +184,17 @@ def test_an_address_with_wrong_content_gives_way_to_the_next(server, target):
     assert [name for name, _ in server.requests] == ["gone", "wrong", NAME]
 
 
-def test_when_no_address_helps_each_is_told_with_its_reason(server, target):
+def test_when_no_address_helps_each_is_reported_with_its_reason(server, target):
     serve(server, bytes(300_000), "wrong")
     file = published(NAME, CONTENT, server.address("gone"), server.address("wrong"))
     with pytest.raises(
-        InputError, match=r"/gone: the server answers 404 .*/wrong: what came is not the file"
+        InputError,
+        match=r"/gone: the server answers 404 .*/wrong: the download is not the published file",
     ):
         fetch(file, target)
 
 
-def test_a_passing_refusal_is_tried_again(server, target):
+def test_a_transient_refusal_is_tried_again(server, target):
     server.refusals = [503, 429]
     fetch(serve(server), target)
     assert target.read_bytes() == CONTENT
@@ -203,11 +208,12 @@ def test_a_final_refusal_is_not(server, target):
     assert len(server.requests) == 1
 
 
-def test_after_the_last_pause_what_has_come_is_kept_for_the_next_run(server, target, part):
+def test_after_the_last_pause_the_received_bytes_are_kept_for_the_next_run(server, target, part):
     file = serve(server)
     server.cuts = [1000, 0, 0]
     with pytest.raises(
-        InputError, match=r"cut after 1,000 of 300,000 bytes, 1,000 bytes have come and are kept"
+        InputError,
+        match=r"lost after 1,000 of 300,000 bytes, 1,000 bytes were received and are kept",
     ):
         fetch(file, target)
     assert not target.exists()
@@ -217,16 +223,17 @@ def test_after_the_last_pause_what_has_come_is_kept_for_the_next_run(server, tar
     assert server.ranges() == [None, "bytes=1000-", "bytes=1000-", "bytes=1000-"]
 
 
-def test_pauses_start_anew_as_long_as_something_comes(server, target):
+def test_pauses_start_again_as_long_as_bytes_arrive(server, target):
     server.cuts = [10_000] * 20
     fetch(serve(server), target, waits=(0,))
     assert target.read_bytes() == CONTENT
     assert len(server.requests) == 21
 
 
-def test_a_server_that_always_cuts_at_the_same_place_is_given_up(server, target):
-    server.has_ranges, server.cuts = False, [10_000] * 20
-    with pytest.raises(InputError, match="cut after 10,000"):
+def test_a_server_that_always_cuts_at_the_same_byte_is_given_up(server, target):
+    server.has_ranges = False
+    server.cuts = [10_000] * 20
+    with pytest.raises(InputError, match="lost after 10,000"):
         fetch(serve(server), target, waits=(0, 0))
     assert len(server.requests) == 3
 
@@ -248,14 +255,13 @@ def test_an_answer_of_another_size_is_refused_before_it_comes(server, target, pa
         InputError, match=f"must have 300,000 bytes, the server gives {len(other):,}"
     ):
         fetch(serve(server, other), target)
-    assert (
-        part.read_bytes() == CONTENT[:1000]
-    )  # a login page in its place does not cost what had come
+    # A login page instead of the file does not delete what was received.
+    assert part.read_bytes() == CONTENT[:1000]
 
 
 def test_more_bytes_than_expected_are_refused(server, target):
     server.has_length = False
-    with pytest.raises(InputError, match="must have 300,000 bytes, more come"):
+    with pytest.raises(InputError, match="must have 300,000 bytes, the server sends more"):
         fetch(serve(server, CONTENT * 3), target)
     assert list(target.parent.iterdir()) == []
 
@@ -316,13 +322,13 @@ def test_of_two_at_once_one_downloads_and_the_other_waits(server, target):
     assert len(server.requests) == 1
 
 
-def test_a_place_that_cannot_be_written_is_told(server, target, part):
+def test_a_path_that_is_not_writable_is_reported(server, target, part):
     part.mkdir()
     with pytest.raises(InputError, match=r"images\.gz\.part cannot be written"):
         fetch(serve(server), target)
 
 
-def test_without_an_address_nothing_can_come(target):
+def test_without_an_address_nothing_can_arrive(target):
     with pytest.raises(InputError):
         fetch(RemoteFile(NAME), target)
     assert list(target.parent.iterdir()) == []

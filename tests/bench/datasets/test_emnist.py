@@ -11,7 +11,7 @@ UPRIGHT = np.random.default_rng(3).integers(0, 256, (6, 28, 28), dtype=np.uint8)
 
 
 def stored():
-    """Return the four files as NIST stores them: the pixel of row r and column c stands in row c and column r."""
+    """Return the four files as NIST stores them, with rows and columns swapped."""
     images = np.empty_like(UPRIGHT)
     for number in range(6):
         for row in range(28):
@@ -49,7 +49,7 @@ def test_extracted_files_come_out_upright():
 
 
 @pytest.mark.parametrize("folder", ["gzip/", "", "../../"])
-def test_the_archive_is_read_in_memory_whatever_folder_its_members_stand_in(
+def test_the_archive_is_read_in_memory_whatever_folder_its_members_have(
     folder, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

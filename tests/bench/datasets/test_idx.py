@@ -18,7 +18,7 @@ PARTS = {
 
 @pytest.fixture
 def opened(tmp_path):
-    """Return an opener of the four files, some as given."""
+    """Return a function that opens the four files, with some contents replaced."""
     files = []
 
     def open_all(changes=None):
@@ -45,7 +45,7 @@ def test_the_arrays_can_be_written_to(opened):
     labels[0] = 0
 
 
-def test_a_file_of_no_image_is_one_of_none():
+def test_a_file_without_images_is_an_empty_array():
     assert unpack(idx(IMAGES[:0]), 3, "here").shape == (0, 9, 8)
 
 
@@ -68,8 +68,9 @@ def test_a_file_of_no_image_is_one_of_none():
         gzip.compress(b""),
     ],
     ids=[
-        "gzip cut at its end", "gzip cut early", "empty", "not gzip", "gzip damaged", "other magic", "other type",
-        "one dimension", "too few bytes", "too many bytes", "header only", "absurd shape", "two bytes", "nothing in it",
+        "gzip cut at its end", "gzip cut early", "empty", "not gzip", "gzip damaged",
+        "other magic", "other type", "one dimension", "too few bytes", "too many bytes",
+        "header only", "absurd shape", "two bytes", "nothing in it",
     ],
 )  # fmt: skip
 def test_a_damaged_or_foreign_file_is_refused_by_name(opened, content):

@@ -1,4 +1,5 @@
-"""Metric learners to compare our vectors with: estimators with `fit`, `transform` and `get_params`, as in scikit-learn.
+"""Metric learners that csim's vectors are compared with.
 
-`knn` is how all of them are scored, `base` what they share; then one file each: `lmnn`, `gb_lmnn`, `hdml`, `sklr`.
+They are scikit-learn estimators with `fit`, `transform` and `get_params`. `base` holds what they
+share and `knn` scores them. Then there is one file each: `lmnn`, `gb_lmnn`, `hdml` and `sklr`.
 """

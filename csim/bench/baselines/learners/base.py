@@ -1,4 +1,7 @@
-"""What all metric learners share: the checks of scikit-learn, images to validate with, and pixels as components."""
+"""The base class of the metric learners.
+
+It does the checks of scikit-learn, holds out validation images and computes principal components.
+"""
 
 from __future__ import annotations
 
@@ -20,41 +23,54 @@ from csim.records import Floats, Ints
 
 OnStep = Callable[[int, int], None]  # steps done, steps at most
 
-_HELD_OUT = 0.2  # of the images of a class, to stop by, unless others are given
-_VARIANCE = 0.99
+_HELD_OUT_SHARE = 0.2  # of each class, for early stopping, unless validation images are given
+_KEPT_VARIANCE = 0.99
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What a learner learns from, and what tells it when to stop.
+class TrainingSplit:
+    """Hold labelled vectors to train on, and others for early stopping.
 
     Parameters
     ----------
     vectors, columns
-        (n, d), and the class of each, (n,).
-    held, held_columns
-        The same of images that it must not learn from; with none of them it does not stop early.
+        Training vectors, (n, d), and the class index of each, (n,).
+    held_out, held_out_columns
+        The same of vectors that are not trained on. If there are none, training does not stop
+        early.
     """
 
     vectors: Floats
     columns: Ints
-    held: Floats
-    held_columns: Ints
+    held_out: Floats
+    held_out_columns: Ints
 
     def score(self, gallery: Floats, queries: Floats, k: int) -> float:
-        """Return the share of held-out images that k neighbours name rightly, both in a learned space."""
+        """Return the share of held-out images that k neighbours classify correctly.
+
+        Parameters
+        ----------
+        gallery, queries
+            The training and the held-out vectors in the learned space.
+        k
+            Neighbours that vote. Higher smooths over single neighbours.
+        """
         if not len(queries):
             return 0.0
         found = vote(self.columns[nearest(gallery, queries, k)], k)
-        return float(np.mean(found == self.held_columns))
+        return float(np.mean(found == self.held_out_columns))
 
 
-class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A map to vectors in which images of one class are near each other, learned from labelled ones."""
+class MetricLearner(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Learn a map from labelled vectors that brings vectors of one class close to each other."""
 
     random_state: int | None
     steps_: int
-    """Rounds, trees, epochs or sweeps that it learned for."""
+    """Rounds, trees, epochs or sweeps of the learned map."""
 
     def fit(
         self,
@@ -69,12 +85,13 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X, y
-            What to learn from.
+            The training vectors and their classes.
         validation
-            Vectors and classes that tell when to stop. If there are none, a fifth of those given first tell it, and
-            then it learns anew from all of them, for as long. If they are empty, it learns for as long as it may.
+            Vectors and classes for early stopping. If not given, a fifth of the training vectors
+            is held out to find the number of steps, and then all of them are trained on for that
+            many steps. If empty, training does not stop early.
         on_step
-            Called with the steps done and those there may be, for progress; it may end before.
+            Called with the steps done and the maximum. Training may end before the maximum.
         """
         vectors, names = validate_data(self, X, y, dtype=np.float32, ensure_min_samples=2)
         check_classification_targets(names)
@@ -82,23 +99,14 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         on_step = on_step or (lambda done, most: None)
         if validation is None:
-            is_held = self._choose_held(columns)
-            lesson = Lesson(
-                vectors[~is_held], columns[~is_held], vectors[is_held], columns[is_held]
-            )
-            self.steps_ = self._learn(lesson, self._most, on_step)
-            if is_held.any():
-                self.steps_ = self._learn(
-                    Lesson(vectors, columns, vectors[:0], columns[:0]), self.steps_, on_step
-                )
+            self.steps_ = self._fit_twice(vectors, columns, on_step)
         else:
-            held = np.asarray(validation[0], np.float32)
-            held = np.asarray(validate_data(self, held, reset=False)) if len(held) else vectors[:0]
-            place = {name: column for column, name in enumerate(self.classes_.tolist())}
-            own = np.array(
-                [place.get(name, -1) for name in np.asarray(validation[1]).tolist()], np.int64
-            )
-            self.steps_ = self._learn(Lesson(vectors, columns, held, own), self._most, on_step)
+            given = np.asarray(validation[0], np.float32)
+            held_out = vectors[:0]
+            if len(given):
+                held_out = np.asarray(validate_data(self, given, reset=False))
+            split = TrainingSplit(vectors, columns, held_out, self._columns_of(validation[1]))
+            self.steps_ = self._learn(split, self._max_steps, on_step)
         return self
 
     def transform(self, X: npt.ArrayLike) -> Floats:
@@ -107,57 +115,78 @@ class Learner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._map(np.asarray(validate_data(self, X, dtype=np.float32, reset=False)))
 
     def gallery(self, X: npt.ArrayLike) -> Floats:
-        """Return vectors, (n, d), as what neighbours are looked for among: as `transform` does, save for codes."""
+        """Return vectors, (n, d), in the form that neighbours are searched among.
+
+        This is the same as `transform`, except for a learner of binary codes.
+        """
         return self.transform(X)
 
     @property
     @abstractmethod
-    def _most(self) -> int:
-        """Steps that it may learn for."""
+    def _max_steps(self) -> int:
+        """Return how many steps `fit` may train for."""
 
     @abstractmethod
-    def _learn(self, lesson: Lesson, most: int, on_step: OnStep) -> int:
-        """Learn for so many steps at most, set `_n_features_out`, and return the steps that it kept."""
+    def _learn(self, split: TrainingSplit, max_steps: int, on_step: OnStep) -> int:
+        """Train for at most `max_steps`, set `_n_features_out`, and return the steps kept."""
 
     @abstractmethod
     def _map(self, vectors: Floats) -> Floats:
         """Return vectors in the learned space."""
 
-    def _choose_held(self, columns: Ints) -> npt.NDArray[np.bool_]:
-        is_held = np.zeros(len(columns), bool)
-        for column in range(int(columns.max()) + 1):
-            own = self._rng.permutation(np.flatnonzero(columns == column))
-            is_held[own[: int(_HELD_OUT * len(own))]] = True
-        return is_held
+    def _fit_twice(self, vectors: Floats, columns: Ints, on_step: OnStep) -> int:
+        """Find the number of steps on held-out vectors, then train on all; return the steps."""
+        is_held_out = self._choose_held_out(columns)
+        split = TrainingSplit(
+            vectors[~is_held_out], columns[~is_held_out], vectors[is_held_out], columns[is_held_out]
+        )
+        steps = self._learn(split, self._max_steps, on_step)
+        if is_held_out.any():
+            everything = TrainingSplit(vectors, columns, vectors[:0], columns[:0])
+            steps = self._learn(everything, steps, on_step)
+        return steps
 
-    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn's own
+    def _columns_of(self, names: npt.ArrayLike) -> Ints:
+        """Return the class index of each name, -1 for a class that is not trained on."""
+        columns = {name: column for column, name in enumerate(self.classes_.tolist())}
+        return np.array([columns.get(name, -1) for name in np.asarray(names).tolist()], np.int64)
+
+    def _choose_held_out(self, columns: Ints) -> npt.NDArray[np.bool_]:
+        is_held_out = np.zeros(len(columns), bool)
+        for column in range(int(columns.max()) + 1):
+            members = self._rng.permutation(np.flatnonzero(columns == column))
+            is_held_out[members[: int(_HELD_OUT_SHARE * len(members))]] = True
+        return is_held_out
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - the type is scikit-learn's
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
 
-class Components:
-    """Vectors as their leading principal components, so many that they hold 99 % of the variance.
+class PrincipalComponents:
+    """Project vectors on the leading principal components that hold 99 % of their variance.
 
     Parameters
     ----------
     vectors
-        What they are learned from, (n, d).
-    most
-        Components at most. Raising it keeps more detail, for time.
+        Vectors to learn the components from, (n, d).
+    max_size
+        Components to keep at most. Higher keeps more detail and takes longer.
     """
 
-    def __init__(self, vectors: Floats, most: int) -> None:
-        self._pca = PCA(min(most, *vectors.shape), svd_solver="covariance_eigh").fit(vectors)
+    def __init__(self, vectors: Floats, max_size: int) -> None:
+        self._pca = PCA(min(max_size, *vectors.shape), svd_solver="covariance_eigh").fit(vectors)
         total = max(float(self._pca.explained_variance_.sum() + self._rest(vectors)), 1e-30)
-        enough = np.searchsorted(np.cumsum(self._pca.explained_variance_) / total, _VARIANCE) + 1
+        shares = np.cumsum(self._pca.explained_variance_) / total
+        enough = np.searchsorted(shares, _KEPT_VARIANCE) + 1
         self.size = int(min(enough, self._pca.n_components_))
 
     def _rest(self, vectors: Floats) -> float:
-        """Return the variance that no component holds."""
-        least = min(vectors.shape)
-        return float(self._pca.noise_variance_ * (least - self._pca.n_components_))
+        """Return the variance outside of all components."""
+        rank = min(vectors.shape)
+        return float(self._pca.noise_variance_ * (rank - self._pca.n_components_))
 
     def __call__(self, vectors: Floats) -> Floats:
         """Return the components of vectors, (n, size)."""

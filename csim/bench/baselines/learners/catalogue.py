@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from csim.bench.baselines.learners.base import Learner
+from csim.bench.baselines.learners.base import MetricLearner
 from csim.bench.baselines.learners.gb_lmnn import GBLMNN
 from csim.bench.baselines.learners.hdml import HDML
 from csim.bench.baselines.learners.lmnn import LMNN
@@ -11,17 +11,17 @@ from csim.bench.baselines.learners.sklr import SKLR
 LEARNERS = ("lmnn", "hdml", "gb-lmnn", "sklr")
 
 
-def learner_of(name: str, *, seed: int, is_quick: bool = False) -> Learner:
-    """Return a learner, not yet fitted.
+def learner_of(name: str, *, seed: int, is_quick: bool = False) -> MetricLearner:
+    """Create a learner, not yet fitted.
 
     Parameters
     ----------
     name
         One of `LEARNERS`.
     seed
-        Of everything that it draws.
+        Seed of all random draws.
     is_quick
-        A look: fewer rounds, trees, epochs and sweeps.
+        Whether to use fewer rounds, trees, epochs and sweeps, for a quick preview.
     """
     match name:
         case "lmnn":

@@ -1,6 +1,7 @@
-"""GB-LMNN (Kedem, Tyree, Weinberger, Sha, Lanckriet, NIPS 2012): LMNN's map and, on top of it, a sum of trees.
+"""GB-LMNN (Kedem, Tyree, Weinberger, Sha, Lanckriet, NIPS 2012): LMNN's map plus a sum of trees.
 
-Each tree is fitted to the direction in which every image would lower LMNN's objective, so that the map bends.
+Gradient boosting fits each tree to the negative gradient of LMNN's objective, so that the map
+becomes non-linear.
 """
 
 from __future__ import annotations
@@ -8,47 +9,51 @@ from __future__ import annotations
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from csim.bench.baselines.learners.base import Components, Learner, Lesson, OnStep
+from csim.bench.baselines.learners.base import (
+    MetricLearner,
+    OnStep,
+    PrincipalComponents,
+    TrainingSplit,
+)
 from csim.bench.baselines.learners.lmnn import LMNN
-from csim.bench.baselines.learners.margins import impostors_of, margin_loss, targets_of
+from csim.bench.baselines.learners.margin_loss import find_impostors, find_targets, margin_loss
 from csim.records import Floats
 
-_LOOK = 10  # trees between two looks for impostors, and at the validation images
-_LEAF = 5  # images in a leaf at least
-_GROW = (
-    1.01  # what the step is multiplied by when a tree lowers the objective; halved when it does not
-)
-_LEAST = 1e-7  # a step so short that no tree helps any more
+_CHECK_INTERVAL = 10  # trees between two searches for impostors, and two validation scores
+_MIN_LEAF_IMAGES = 5
+_STEP_GROWTH = 1.01  # factor on the step after a tree that lowers the objective, otherwise 1/2
+_MIN_STEP = 1e-7  # training ends at a shorter step
 
 
-class GBLMNN(Learner):
-    """LMNN, then gradient boosting.
+class GBLMNN(MetricLearner):
+    """Learn a non-linear map: LMNN, then gradient boosting.
 
     Parameters
     ----------
     k, impostors, push, rounds
         As in `LMNN`.
     components
-        Principal components at most that the trees look at. Raising it keeps more detail, for time.
+        Principal components at most that the trees use. Higher keeps more detail and takes longer.
     size
-        Numbers of a mapped vector. Raising it keeps more detail, for time.
+        Dimensions of a mapped vector. Higher keeps more detail and takes longer.
     trees
-        Trees at most. Raising it bends the map further.
+        Trees at most. Higher fits the training images more closely.
     depth
-        Of a tree. Raising it bends the map in smaller places.
+        Depth of a tree. Higher changes the map in smaller regions.
     features
-        Share of the components that each split of a tree may choose from. Raising it fits closer, for time.
+        Share of the components that each split of a tree may choose from. Higher fits more closely
+        and takes longer.
     step
-        What a tree counts at first. Raising it bends faster, until nothing is gained.
+        Weight of the first tree. Higher trains faster, until trees no longer lower the objective.
     patience
-        Looks at the validation images without a gain, after which it ends.
+        Validation scores without a gain, after which training ends. Higher trains for longer.
     random_state
-        Draws the trees' features, and the validation images if none are given.
+        Seed that draws the trees' features, and the validation images if none are given.
     """
 
     linear_: LMNN
     trees_: list[tuple[DecisionTreeRegressor, float]]
-    _components: Components
+    _components: PrincipalComponents
 
     def __init__(
         self,
@@ -80,51 +85,53 @@ class GBLMNN(Learner):
         self.random_state = random_state
 
     @property
-    def _most(self) -> int:
+    def _max_steps(self) -> int:
         return self.trees
 
-    def _learn(self, lesson: Lesson, most: int, on_step: OnStep) -> int:
-        self._start(lesson)
-        inputs, held = self._components(lesson.vectors), self._components(lesson.held)
-        targets = targets_of(inputs, lesson.columns, self.k)
-        points = self.linear_.transform(lesson.vectors)
-        held_points = self.linear_.transform(lesson.held) if len(held) else points[:0]
+    def _learn(self, split: TrainingSplit, max_steps: int, on_step: OnStep) -> int:
+        self._start(split)
+        inputs = self._components(split.vectors)
+        held_out = self._components(split.held_out)
+        targets = find_targets(inputs, split.columns, self.k)
+        points = self.linear_.transform(split.vectors)
+        held_points = self.linear_.transform(split.held_out) if len(held_out) else points[:0]
         grown: list[tuple[DecisionTreeRegressor, float]] = []
-        self.trees_, best, kept, step = (
-            grown[:0],
-            lesson.score(points, held_points, self.k),
-            0,
-            self.step,
-        )
-        for done in range(most):
-            on_step(done, most)
-            if done % _LOOK == 0:
-                impostors = impostors_of(points, lesson.columns, self.impostors)
+        self.trees_ = []
+        best = split.score(points, held_points, self.k)
+        kept = 0
+        step = self.step
+        for done in range(max_steps):
+            on_step(done, max_steps)
+            if done % _CHECK_INTERVAL == 0:
+                impostors = find_impostors(points, split.columns, self.impostors)
                 value, gradient = margin_loss(points, targets, impostors, self.push)
             tree = self._grow(inputs, -gradient)
             moved = points + step * _predict(tree, inputs)
             after, slope = margin_loss(moved, targets, impostors, self.push)
             if after < value:
-                value, gradient, points = after, slope, moved
-                held_points = (
-                    held_points + step * _predict(tree, held) if len(held) else held_points
-                )
+                value = after
+                gradient = slope
+                points = moved
+                if len(held_out):
+                    held_points = held_points + step * _predict(tree, held_out)
                 grown.append((tree, step))
-                step *= _GROW
+                step *= _STEP_GROWTH
             else:
                 step /= 2
-            if (done + 1) % _LOOK == 0 or done + 1 == most:
-                score = lesson.score(points, held_points, self.k)
-                if score > best or not len(held):  # where trees gain nothing, fewer are better
-                    best, self.trees_, kept = score, list(grown), done + 1
-            if done + 1 - kept >= self.patience * _LOOK or step < _LEAST:
+            if (done + 1) % _CHECK_INTERVAL == 0 or done + 1 == max_steps:
+                score = split.score(points, held_points, self.k)
+                if score > best or not len(held_out):  # at the same score, fewer trees are better
+                    best = score
+                    self.trees_ = list(grown)
+                    kept = done + 1
+            if done + 1 - kept >= self.patience * _CHECK_INTERVAL or step < _MIN_STEP:
                 break
-        on_step(most, most)
+        on_step(max_steps, max_steps)
         self._n_features_out = points.shape[1]
         return kept
 
-    def _start(self, lesson: Lesson) -> None:
-        """Learn the linear map and the components that trees look at."""
+    def _start(self, split: TrainingSplit) -> None:
+        """Learn the linear map, and the components that the trees use."""
         self.linear_ = LMNN(
             k=self.k,
             components=self.components,
@@ -132,20 +139,21 @@ class GBLMNN(Learner):
             impostors=self.impostors,
             push=self.push,
             rounds=self.rounds,
-        ).fit(lesson.vectors, lesson.columns, validation=(lesson.held, lesson.held_columns))
-        self._components = Components(lesson.vectors, self.components)
+        ).fit(split.vectors, split.columns, validation=(split.held_out, split.held_out_columns))
+        self._components = PrincipalComponents(split.vectors, self.components)
 
     def _grow(self, inputs: Floats, directions: Floats) -> DecisionTreeRegressor:
         tree = DecisionTreeRegressor(
             max_depth=self.depth,
-            min_samples_leaf=_LEAF,
+            min_samples_leaf=_MIN_LEAF_IMAGES,
             max_features=self.features,
             random_state=int(self._rng.integers(2**31)),
         )
         return tree.fit(inputs, directions)
 
     def _map(self, vectors: Floats) -> Floats:
-        points, inputs = self.linear_.transform(vectors), self._components(vectors)
+        points = self.linear_.transform(vectors)
+        inputs = self._components(vectors)
         for tree, step in self.trees_:
             points = points + step * _predict(tree, inputs)
         return points

@@ -1,6 +1,6 @@
 """LMNN (Weinberger and Saul, JMLR 2009): a linear map that brings neighbours of one class together.
 
-Learned by L-BFGS on the map itself; impostors are looked for anew after every few steps.
+csim optimises the map itself with L-BFGS, and searches for impostors again after every round.
 """
 
 from __future__ import annotations
@@ -8,37 +8,46 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from csim.bench.baselines.learners.base import Components, Learner, Lesson, OnStep
-from csim.bench.baselines.learners.margins import impostors_of, margin_loss, targets_of
+from csim.bench.baselines.learners.base import (
+    MetricLearner,
+    OnStep,
+    PrincipalComponents,
+    TrainingSplit,
+)
+from csim.bench.baselines.learners.margin_loss import find_impostors, find_targets, margin_loss
 from csim.records import Floats, Ints
 
-_REACH = 2.0  # root mean square of the distance to the farthest target, before learning
+_INITIAL_RADIUS = 2.0  # root mean square distance to the farthest target before training
 
 
-class LMNN(Learner):
-    """Large margin nearest neighbours.
+class LMNN(MetricLearner):
+    """Learn a linear map with large margin nearest neighbours.
 
     Parameters
     ----------
     k
-        Targets of every image, and neighbours that vote on the validation images. Raising it asks for wider classes
-        to be whole.
+        Targets of every image, and neighbours that vote on the validation images. Higher pulls
+        larger neighbourhoods of a class together.
     components
-        Principal components at most that the map starts from. Raising it keeps more detail, for time.
+        Principal components at most that the map starts from. Higher keeps more detail and takes
+        longer.
     size
-        Numbers of a mapped vector; None keeps all components. Raising it keeps more detail.
+        Dimensions of a mapped vector; None keeps all components. Higher keeps more detail.
     impostors
-        Nearest images of other classes that each image keeps off. Raising it is more exact, for time in proportion.
+        Nearest images of other classes that each image pushes away. Higher is more exact; the time
+        grows in proportion.
     push
-        Weight of keeping off against bringing together, 0 to 1.
+        Weight of the push term against the pull term, 0 to 1. Higher separates classes more and
+        allows wider ones.
     rounds
-        Looks for impostors at most. Raising it can learn for longer.
+        Searches for impostors at most. Higher can train for longer.
     steps
-        Steps of L-BFGS in a round. Raising it goes on for longer with old impostors.
+        Steps of L-BFGS in a round. Higher trains for longer on outdated impostors.
     patience
-        Rounds without a gain on validation images, after which it ends.
+        Rounds without a gain on the validation images, after which training ends. Higher trains
+        for longer.
     random_state
-        Draws the validation images, if none are given.
+        Seed that draws the validation images, if none are given.
     """
 
     def __init__(
@@ -65,26 +74,31 @@ class LMNN(Learner):
         self.random_state = random_state
 
     @property
-    def _most(self) -> int:
+    def _max_steps(self) -> int:
         return self.rounds
 
-    def _learn(self, lesson: Lesson, most: int, on_step: OnStep) -> int:
-        self._components = Components(lesson.vectors, self.components)
-        inputs, held = self._components(lesson.vectors), self._components(lesson.held)
-        targets = targets_of(inputs, lesson.columns, self.k)
+    def _learn(self, split: TrainingSplit, max_steps: int, on_step: OnStep) -> int:
+        self._components = PrincipalComponents(split.vectors, self.components)
+        inputs = self._components(split.vectors)
+        held_out = self._components(split.held_out)
+        targets = find_targets(inputs, split.columns, self.k)
         size = min(self.size or self._components.size, self._components.size)
         linear = _scale(inputs, targets) * np.eye(size, self._components.size, dtype=np.float32)
-        best, self.map_, kept = lesson.score(inputs @ linear.T, held @ linear.T, self.k), linear, 0
-        for done in range(most):
-            on_step(done, most)
-            impostors = impostors_of(inputs @ linear.T, lesson.columns, self.impostors)
+        best = split.score(inputs @ linear.T, held_out @ linear.T, self.k)
+        self.map_ = linear
+        kept = 0
+        for done in range(max_steps):
+            on_step(done, max_steps)
+            impostors = find_impostors(inputs @ linear.T, split.columns, self.impostors)
             linear = self._descend(linear, inputs, targets, impostors)
-            score = lesson.score(inputs @ linear.T, held @ linear.T, self.k)
+            score = split.score(inputs @ linear.T, held_out @ linear.T, self.k)
             if score >= best:
-                best, self.map_, kept = score, linear, done + 1
+                best = score
+                self.map_ = linear
+                kept = done + 1
             if done + 1 - kept == self.patience:
                 break
-        on_step(most, most)
+        on_step(max_steps, max_steps)
         self._n_features_out = size
         return kept
 
@@ -112,6 +126,6 @@ class LMNN(Learner):
 
 
 def _scale(inputs: Floats, targets: Ints) -> float:
-    """Return what inputs are multiplied by so that their farthest targets are at the usual distance."""
+    """Return the factor that brings the farthest targets to `_INITIAL_RADIUS` on average."""
     farthest = np.square(inputs - inputs[targets[:, -1]]).sum(axis=1).mean()
-    return _REACH / float(np.sqrt(farthest)) if farthest > 0 else 1.0
+    return _INITIAL_RADIUS / float(np.sqrt(farthest)) if farthest > 0 else 1.0

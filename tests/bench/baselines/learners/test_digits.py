@@ -1,4 +1,4 @@
-"""What the learners reach on scikit-learn's digits, by three neighbours."""
+"""Accuracy of the learners on scikit-learn's digits, with three neighbours."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from csim.bench.baselines.learners.knn import nearest, vote
 from csim.bench.baselines.learners.lmnn import LMNN
 from csim.bench.baselines.learners.sklr import SKLR
 
-# A thousand images ask for a smaller kernel, and fewer comparisons, than the tables' data sets.
+# A thousand images need a smaller kernel, and fewer comparisons, than the tables' data sets.
 LEARNERS = {
     "lmnn": LMNN(),
     "gb-lmnn": GBLMNN(),
@@ -33,7 +33,8 @@ def accuracies():
     for learner in LEARNERS.values():
         learner.fit(train, train_names)
     found = {
-        name: accuracy(own.gallery(train), own.transform(test)) for name, own in LEARNERS.items()
+        name: accuracy(learner.gallery(train), learner.transform(test))
+        for name, learner in LEARNERS.items()
     }
     return found | {"pixels": accuracy(train, test)}
 

@@ -1,4 +1,4 @@
-"""The learners as scikit-learn's estimators: its own checks, and what must not change what they learn."""
+"""The learners as scikit-learn estimators: its checks, and changes that must not matter."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,9 @@ SMALL = [
 IDS = [type(learner).__name__ for learner in SMALL]
 IMAGES, NAMES = load_digits(return_X_y=True)
 IMAGES = (IMAGES / 16).astype(np.float32)
-TRAIN, VALIDATION, TEST = slice(0, 400), slice(400, 550), slice(550, 800)
+TRAIN = slice(0, 400)
+VALIDATION = slice(400, 550)
+TEST = slice(550, 800)
 
 
 def learned(learner, names=NAMES, images=IMAGES):
@@ -32,10 +34,10 @@ def learned(learner, names=NAMES, images=IMAGES):
 def test_it_is_an_estimator(learner):
     results = check_estimator(learner, on_fail=None, on_skip=None)
     assert {
-        one["check_name"]: one["exception"] for one in results if one["status"] == "failed"
+        check["check_name"]: check["exception"] for check in results if check["status"] == "failed"
     } == {}
-    # That of other kinds of arrays is only done when the environment asks for it.
-    assert {one["check_name"] for one in results if one["status"] == "skipped"} <= {
+    # scikit-learn checks other kinds of arrays only when the environment asks for it.
+    assert {check["check_name"] for check in results if check["status"] == "skipped"} <= {
         "check_array_api_input"
     }
     assert len(results) > 30
@@ -52,10 +54,8 @@ def test_it_learns_the_same_whatever_the_classes_are_called(learner):
 @pytest.mark.parametrize("learner", SMALL, ids=IDS)
 def test_the_order_of_classes_matters_no_more_than_chance(learner):
     reversed_names = 9 - NAMES
-    plain, turned = (
-        learned(learner).transform(IMAGES[TEST]),
-        learned(learner, reversed_names).transform(IMAGES[TEST]),
-    )
+    plain = learned(learner).transform(IMAGES[TEST])
+    turned = learned(learner, reversed_names).transform(IMAGES[TEST])
     if isinstance(learner, LMNN | GBLMNN):  # the others draw images class by class
         assert np.allclose(plain, turned, atol=1e-3)
     near = nearest(learner.gallery(IMAGES[TRAIN]), turned, 3)
@@ -72,24 +72,24 @@ def test_a_pixel_that_never_changes_changes_little(learner):
 
 
 @pytest.mark.parametrize("learner", SMALL, ids=IDS)
-def test_images_that_are_there_twice_do_no_harm(learner):
+def test_duplicate_images_do_no_harm(learner):
     twice = np.concatenate([IMAGES[TRAIN], IMAGES[TRAIN]])
     learner.fit(twice, np.tile(NAMES[TRAIN], 2), validation=(IMAGES[VALIDATION], NAMES[VALIDATION]))
     assert np.isfinite(learner.transform(IMAGES[TEST])).all()
 
 
 @pytest.mark.parametrize("learner", SMALL, ids=IDS)
-def test_progress_is_told_to_its_end(learner):
-    told = []
+def test_progress_is_reported_to_its_end(learner):
+    steps = []
     learner.fit(
         IMAGES[TRAIN],
         NAMES[TRAIN],
         validation=(IMAGES[VALIDATION], NAMES[VALIDATION]),
-        on_step=lambda *s: told.append(s),
+        on_step=lambda *step: steps.append(step),
     )
-    assert told[0][0] == 0
-    assert told[-1][0] == told[-1][1]
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert steps[0][0] == 0
+    assert steps[-1][0] == steps[-1][1]
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
 
 
 def score(learner, images):

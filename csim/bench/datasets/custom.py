@@ -1,0 +1,84 @@
+"""Your data sets: an `.npz` with `images` and `labels`, or a folder with a subfolder per class."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from csim.ask.catalogue import clean_name
+from csim.bench.datasets import DataSet
+from csim.errors import InputError
+from csim.sources.load_images import load_labelled
+
+_EXPECTED = (
+    "give an .npz with `images` and `labels`, or a folder with a subfolder of images per class"
+)
+_DAMAGED_FILE_ERRORS = (
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+)
+
+
+def read(name: str, path: str | Path) -> DataSet:
+    """Return the labelled images of a file or folder, in the order they are stored in.
+
+    Parameters
+    ----------
+    name
+        Name of the data set.
+    path
+        An `.npz` or a folder. The `.npz` holds `images` of whole numbers 0..255, (n, h, w) or
+        (n, h, w, 3), and `labels`, (n,), of whole numbers or text. The folder holds a subfolder
+        per class, with images of one size.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path} does not exist; {_EXPECTED}")
+    if path.is_file() and path.suffix.lower() != ".npz":
+        raise InputError(f"{path} must be an .npz or a folder; {_EXPECTED}")
+    try:
+        images, names = load_labelled(path) if path.is_dir() else load_labelled(*_arrays(path))
+        clean = {label: clean_name(label) for label in set(names)}
+    except InputError as error:
+        raise InputError(f"{path} cannot be used as a data set: {error}") from error
+    return DataSet(name, images, [clean[label] for label in names])
+
+
+def _arrays(path: Path) -> tuple[npt.NDArray[Any], list[Any]]:
+    """Return the two arrays of an `.npz`, without ever opening a pickle in it."""
+    if not zipfile.is_zipfile(path):
+        raise InputError("it is not a complete .npz; save it with np.savez")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            held = list(stored)
+            arrays = [np.asarray(stored[key]) for key in ("images", "labels") if key in held]
+    except _DAMAGED_FILE_ERRORS as error:
+        raise InputError(
+            f"it is not an .npz of plain arrays ({error}); save it again with np.savez"
+        ) from error
+    if len(arrays) < 2:
+        raise InputError(
+            f"it must hold the arrays images and labels; it holds {', '.join(held) or 'none'}"
+        )
+    images, labels = arrays
+    if images.dtype.kind not in "ui":
+        raise InputError(
+            f"images must be whole numbers 0..255, got {images.dtype}; "
+            "scale and round them to uint8"
+        )
+    if labels.ndim != 1 or labels.dtype.kind not in "uiU":
+        raise InputError(
+            f"labels must be (n,) whole numbers or text, got {labels.dtype} of shape {labels.shape}"
+        )
+    return images, labels.tolist()

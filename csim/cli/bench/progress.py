@@ -1,0 +1,111 @@
+"""Progress of the bench's commands on standard error: bars on a terminal, otherwise lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from csim.bench.tables.cases import Done
+
+
+@contextmanager
+def show_count() -> Iterator[Done]:
+    """Show how many of all steps are done."""
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
+        bar = bars.add_task("", total=None)
+        yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+
+@contextmanager
+def show_runs(unit: str = "images") -> Iterator[RunProgress]:
+    """Show how far each run is and the time left; without a terminal, a line per finished run."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(None),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bars:
+        yield RunProgress(console, bars, unit)
+
+
+class Named(Protocol):
+    """Describe anything that has a name, such as a run or a trial."""
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+        ...
+
+
+class RunProgress:
+    """Show a bar for all runs and one for each that is running.
+
+    The estimate of the time left assumes that all runs take equally long.
+    """
+
+    def __init__(self, console: Console, bars: Progress, unit: str) -> None:
+        self._console = console
+        self._bars = bars
+        self._unit = unit
+        self._total = bars.add_task("all runs, %", total=100)
+        self._tasks: dict[int, TaskID] = {}
+        self._shares: dict[int, float] = {}
+
+    def __call__(self, cases: Sequence[Named], index: int, done: int, total: int) -> None:
+        """Show that `done` of `total` steps of the run `cases[index]` are finished."""
+        self._shares[index] = done / total
+        percent = round(100 * sum(self._shares.values()) / len(cases))
+        self._bars.update(self._total, completed=percent)
+        name = cases[index].name
+        if index not in self._tasks:
+            self._tasks[index] = self._bars.add_task(f"{_end(name)}, {self._unit}", total=total)
+        self._bars.update(self._tasks[index], completed=done, visible=done < total)
+        if done == total:
+            finished = sum(share == 1 for share in self._shares.values())
+            self._console.print(f"{finished}/{len(cases)} {name}", highlight=False, soft_wrap=True)
+
+
+class DownloadProgress:
+    """Print a line for each tenth of a downloaded file.
+
+    Lines can appear between bars without damaging them.
+    """
+
+    def __init__(self) -> None:
+        self._printed: set[tuple[str, int]] = set()
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        """Print how many bytes of a file are done, if enough have come since the last line."""
+        tenth = 10 * done // total if total else done >> 23  # of unknown size: every 8 MB
+        if (name, tenth) not in self._printed:
+            self._printed.add((name, tenth))
+            share = f"{10 * tenth} % of {total / 1e6:,.1f} MB" if total else f"{done / 1e6:,.1f} MB"
+            typer.echo(f"downloading {name}: {share}", err=True)
+
+
+def _end(name: str, most: int = 28) -> str:
+    """Return the end of a long name, so that the bar has room; names differ at their end."""
+    return name if len(name) <= most else f"…{name[1 - most :]}"

@@ -1,0 +1,1 @@
+"""`csim classes`: list, add, rename, merge and remove classes."""
