@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from csim import atomic
 from csim.errors import CheckpointError
 from csim.records import Model, State
 from csim.settings import with_current_names
@@ -49,18 +48,7 @@ def write(path: Path, state: State) -> None:
     arrays: Arrays = {}
     text = json.dumps(_take_apart(state, "", arrays))
     header = {"csim": str(FORMAT), "state": text, "sha256": _digest(text, arrays)}
-    payload = save(arrays, metadata=header)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        sync(path.parent)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    atomic.write_file(path, save(arrays, metadata=header))
 
 
 def read(path: Path) -> State:
@@ -97,15 +85,6 @@ def checksum(path: Path) -> str:
     """Return the sha256 of the content of a file that `write` wrote."""
     with safe_open(path, framework="numpy") as file:
         return str(file.metadata()["sha256"])
-
-
-def sync(path: Path) -> None:
-    """Have a file or folder written to the disk before this returns."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _from_format_4(state: State) -> State:

@@ -10,18 +10,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from csim.atomic import remove_leftovers, write_file
 from csim.errors import InputError
 
 Content = dict[str, Any]  # of an entry, without its name
-
-_PART = ".part"  # suffix of a file that is being written
 
 
 @dataclass(frozen=True)
@@ -98,18 +96,13 @@ def put(path: Path, name: str, content: Content) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _lock(path.parent):
-            _replace(path, _merged(path, name, text.encode()))
+            remove_leftovers(path.parent)
+            lines = _merged(path, name, text.encode())
+            write_file(path, b"".join(line + b"\n" for line in lines))
     except OSError as error:
         raise InputError(
             f"{path} could not be written ({error.strerror}); fix that and start again"
         ) from error
-
-
-def sweep(folder: Path) -> None:
-    """Remove the unfinished files of killed writers; wait for a live writer."""
-    if folder.is_dir():
-        with _lock(folder):
-            _remove_parts(folder)
 
 
 def _merged(path: Path, name: str, line: bytes) -> list[bytes]:
@@ -123,27 +116,6 @@ def _merged(path: Path, name: str, line: bytes) -> list[bytes]:
             damaged.append(old)
     named[name] = line
     return [named[key] for key in sorted(named)] + damaged
-
-
-def _replace(path: Path, lines: list[bytes]) -> None:
-    _remove_parts(path.parent)
-    with tempfile.NamedTemporaryFile(
-        "wb", dir=path.parent, prefix=".", suffix=_PART, delete=False
-    ) as part:
-        try:
-            part.writelines(line + b"\n" for line in lines)
-            part.flush()
-            os.fsync(part.fileno())
-            os.chmod(part.name, 0o644)
-            os.replace(part.name, path)
-        except OSError:
-            os.unlink(part.name)
-            raise
-
-
-def _remove_parts(folder: Path) -> None:
-    for part in folder.glob(f".*{_PART}"):
-        part.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 
+from csim.atomic import remove_leftovers
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.datasets.download import Progress
-from csim.bench.json_lines import sweep
 from csim.bench.origin import fingerprint
 from csim.bench.processes import Tell, each
 from csim.bench.results import Result, describe, missing, read, read_all, write
@@ -56,7 +56,7 @@ def measure(
         case.check(_load(case.data, case.thin, case.path, data_dir, on_download))
     prepare(out)
     prepare(out / "runs")
-    sweep(out / "runs")
+    remove_leftovers(out / "runs")
     work = partial(_run_one, out=out, data_dir=data_dir)
     each(work, todo, jobs=jobs, on_step=partial(on_run, todo) if on_run else None)
     found = read_all(out, cases)

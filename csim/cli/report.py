@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import shlex
 import tempfile
@@ -18,6 +17,7 @@ import typer
 from rich.console import Console
 
 from csim import __version__
+from csim.atomic import write_file
 from csim.errors import InputError, StorageError
 from csim.report.folder.page import render
 from csim.report.folder.truth import read_truth
@@ -86,14 +86,9 @@ def _check(out: Path) -> None:
 
 
 def _write(out: Path, page: bytes) -> None:
-    """Write the page atomically: to a file beside it, which then takes its name."""
-    beside = out.with_name(f".{out.name}.{os.getpid()}")
+    """Write the page in one atomic step."""
     with _translate_errors(out):
-        try:
-            beside.write_bytes(page)
-            beside.replace(out)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_file(out, page)
 
 
 @contextmanager

@@ -1,15 +1,12 @@
-"""Atomic writes: a file or folder appears complete or not at all."""
+"""Where exports may be written: outside the stream folder, and over no other file."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
-from csim.checkpoint import sync
+from csim.atomic import new_path
 from csim.errors import InputError, StorageError
 
 
@@ -26,19 +23,15 @@ def atomic_output(path: Path, *, outside: Path, overwrite: bool = False) -> Iter
     overwrite
         Whether to replace an existing file.
     """
-    temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}"
     try:
         _check(path, outside, overwrite)
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        sync(temporary)
-        os.replace(temporary, path)
+        with new_path(path) as beside:
+            yield beside
     except OSError as error:
         raise StorageError(
             f"{path} cannot be written ({error.strerror}); make room or choose another path"
         ) from error
-    finally:
-        _remove(temporary)
 
 
 def _check(path: Path, outside: Path, overwrite: bool) -> None:
@@ -55,10 +48,3 @@ def _check(path: Path, outside: Path, overwrite: bool) -> None:
         raise InputError(
             f"{path} must be a plain file to be replaced, it is not; choose another name"
         )
-
-
-def _remove(path: Path) -> None:
-    if os.path.isdir(path):
-        shutil.rmtree(path, ignore_errors=True)
-    elif os.path.lexists(path):
-        os.unlink(path)

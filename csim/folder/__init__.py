@@ -1,1 +1,1 @@
-"""The stream folder: everything one running stream owns on disk, so that nothing a person said is ever lost."""
+"""The stream folder: everything that a stream keeps on disk, safe against crashes at any time."""

@@ -1,4 +1,4 @@
-"""Events and messages as JSON, without images: an image is named by its id."""
+"""Events and messages as JSON, which names an image by its id."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from typing import Any
 import csim.records as r
 from csim.errors import InputError
 
-Message = r.Answer | r.Edit  # what a person can say to a stream
-Pictured = Callable[[r.ItemId], r.Item]  # an image, found again by its id
+Message = r.Answer | r.Edit  # what a person can send to a stream
+FindItem = Callable[[r.ItemId], r.Item]
 
 _EVENTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        r.Joined, r.Left, r.Labelled, r.Told, r.Revised, r.Skipped, r.Divided, r.Undone, r.Corrected, r.Expired,
-        r.ClassAdded, r.ClassRenamed, r.ClassesMerged, r.ClassRemoved, r.Retrained,
+        r.Joined, r.Left, r.Labelled, r.Told, r.Revised, r.Skipped, r.Divided, r.Undone,
+        r.Corrected, r.Expired, r.ClassAdded, r.ClassRenamed, r.ClassesMerged, r.ClassRemoved,
+        r.Retrained,
     )
 }  # fmt: skip
 _MESSAGES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        r.Named, r.Skip, r.Split, r.Undo, r.Correct, r.AddClass, r.RenameClass, r.MergeClasses, r.RemoveClass
+        r.Named, r.Skip, r.Split, r.Undo, r.Correct,
+        r.AddClass, r.RenameClass, r.MergeClasses, r.RemoveClass,
     )
 }  # fmt: skip
 
@@ -47,19 +49,19 @@ def event_to_text(event: r.Event) -> tuple[str, str]:
     return _to_text(event)
 
 
-def event_from_text(kind: str, body: str, picture: Pictured) -> r.Event:
-    """Return the event that `event_to_text` wrote; `picture` finds the images of a question."""
+def event_from_text(kind: str, body: str, find_item: FindItem) -> r.Event:
+    """Return the event that `event_to_text` wrote; `find_item` finds the items of a question."""
     if kind == "Asked":
         values = json.loads(body)
-        members = {item_id: picture(item_id) for item_id in values["members"]}
-        guesses = tuple((class_id, score) for class_id, score in values["guesses"])
-        position, representative = values["position"], members[values["representative"]]
-        return r.Asked(
-            position,
-            r.Question(
-                values["question_id"], position, representative, tuple(members.values()), guesses
-            ),
+        members = {item_id: find_item(item_id) for item_id in values["members"]}
+        question = r.Question(
+            values["question_id"],
+            values["position"],
+            members[values["representative"]],
+            tuple(members.values()),
+            tuple((class_id, score) for class_id, score in values["guesses"]),
         )
+        return r.Asked(values["position"], question)
     event: r.Event = _from_text(_EVENTS, kind, body)
     return event
 

@@ -1,4 +1,7 @@
-"""The folder's database: SQLite with a write-ahead log, durable at every commit, read by many while one writes."""
+"""The folder's database: SQLite with a write-ahead log, durable at every commit.
+
+Many processes can read it while one writes.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,20 @@ from urllib.parse import quote
 from csim.errors import BusyError, FolderError, StorageError
 from csim.folder.schema import APPLICATION, MIGRATIONS, TABLES, VERSION
 
-_PATIENCE = 30.0  # seconds to wait for another writer, whose transactions take milliseconds
+_BUSY_TIMEOUT_SECONDS = 30.0  # to wait for another writer, whose transactions take milliseconds
+
+
+_STORAGE_CODES = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+)
+_DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def create(path: Path) -> sqlite3.Connection:
-    """Make a new database with empty tables."""
+    """Create a database with empty tables and return a connection to it."""
     connection = _connect(f"file:{quote(str(path))}?mode=rwc")
     connection.execute("PRAGMA journal_mode = WAL")  # stays with the file
     with transaction(connection):
@@ -28,11 +40,12 @@ def create(path: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a database that others may be writing to; it must be of today's version."""
+    """Open a database that others may be writing to; it must have the current version."""
     connection = _open(path, "ro")
     if (found := _number(connection, "user_version")) < VERSION:
         raise FolderError(
-            f"{path.parent} is of version {found}, this program reads {VERSION}; `csim run` brings it up"
+            f"{path.parent} must have version {VERSION}, it has version {found}; "
+            f"`csim run {path.parent}` upgrades it"
         )
     return connection
 
@@ -44,12 +57,12 @@ def open_for_messages(path: Path) -> sqlite3.Connection:
 
 
 def check(path: Path) -> None:
-    """Refuse a database that is not ours, or newer than this program; nothing is touched."""
+    """Refuse a database that csim did not make, or a newer csim made; nothing is changed."""
     _open(path, "ro").close()
 
 
 def open_for_engine(path: Path) -> sqlite3.Connection:
-    """Open a database as the one that changes it, and bring it to today's version."""
+    """Open a database as its only engine, and migrate it to the current version."""
     connection = _open(path, "rw")
     with transaction(connection):
         while (found := _number(connection, "user_version")) < VERSION:
@@ -61,7 +74,7 @@ def open_for_engine(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Do all inside the block or, if it fails, nothing."""
+    """Commit what the block does, or nothing if it raises."""
     with translate_errors(connection):
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -93,29 +106,31 @@ def read_transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def translate_errors(connection: sqlite3.Connection) -> Iterator[None]:
-    """Say what is the matter when the database, or a file beside it, cannot do what it should."""
+    """Turn sqlite3 and OS errors into FolderError, StorageError or BusyError."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise _explained(error, connection) from error
+        raise _translated(error, connection) from error
     except OSError as error:
-        where = error.filename or "the folder"
+        path = error.filename or "the folder"
         raise StorageError(
-            f"{where} cannot be written ({error.strerror}); make room, then run again"
+            f"{path} cannot be written ({error.strerror}); make room, then run again"
         ) from error
 
 
 def insert_many(
     connection: sqlite3.Connection, into: str, rows: Sequence[Sequence[object]]
 ) -> None:
-    """Write many rows by one statement: row by row, each would wait for Python's lock, which other threads want.
+    """Insert rows with one statement.
+
+    Row by row, each would wait for Python's global lock, which other threads want.
 
     Parameters
     ----------
     connection
         In a transaction.
     into
-        The statement up to its values.
+        The statement up to `VALUES`.
     rows
         All of one length.
     """
@@ -124,29 +139,22 @@ def insert_many(
         connection.execute(f"{into} VALUES {marks}", list(chain.from_iterable(rows)))
 
 
-def _explained(error: sqlite3.DatabaseError, connection: sqlite3.Connection) -> Exception:
-    row = (
-        connection.execute("SELECT file FROM pragma_database_list").fetchone()
-        if connection
-        else None
-    )
-    path, code = row[0] if row else "the database", getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-    ):
+def _translated(error: sqlite3.DatabaseError, connection: sqlite3.Connection) -> Exception:
+    row = connection.execute("SELECT file FROM pragma_database_list").fetchone()
+    path = row[0] if row else "the database"
+    code = _primary_code(error)
+    if code in _STORAGE_CODES:
         return StorageError(
             f"{path} must be written to, which failed ({error}); make room, then run again"
         )
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in _DAMAGE_CODES:
         return FolderError(
             f"{path} is damaged ({error}); nothing was changed, restore the folder from a backup"
         )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return BusyError(
-            f"{path} has been written to by others for {_PATIENCE:.0f} seconds; try again"
+            f"{path} must be free to write, others have written to it for "
+            f"{_BUSY_TIMEOUT_SECONDS:.0f} seconds; try again"
         )
     return error
 
@@ -154,38 +162,44 @@ def _explained(error: sqlite3.DatabaseError, connection: sqlite3.Connection) -> 
 def _open(path: Path, mode: str) -> sqlite3.Connection:
     if not path.is_file():
         raise FolderError(
-            f"{path.parent} is not a stream folder: there is no {path.name}; make one with `csim init`"
+            f"{path.parent} is not a stream folder: there is no {path.name}; "
+            "make one with `csim init`"
         )
     connection = _connect(f"file:{quote(str(path))}?mode={mode}")
     with translate_errors(connection):
-        if (owner := _number(connection, "application_id")) != APPLICATION:
+        if (found := _number(connection, "application_id")) != APPLICATION:
             raise FolderError(
-                f"{path} was not made by csim (its number is {owner}); make a folder with `csim init`"
+                f"{path} was not made by csim (its application id is {found}); "
+                "make a folder with `csim init`"
             )
         if (found := _number(connection, "user_version")) > VERSION:
             raise FolderError(
-                f"{path.parent} is of version {found}, this program knows {VERSION}; use a newer csim"
+                f"{path.parent} must have at most version {VERSION}, it has version {found}; "
+                "use a newer csim"
             )
     return connection
 
 
 def _connect(address: str) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
+        connection = sqlite3.connect(
+            address, uri=True, timeout=_BUSY_TIMEOUT_SECONDS, isolation_level=None
+        )
         connection.execute("PRAGMA synchronous = FULL")
     except sqlite3.DatabaseError as error:
         name = address.removeprefix("file:").split("?")[0]
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (
-            sqlite3.SQLITE_CORRUPT,
-            sqlite3.SQLITE_NOTADB,
-        ):
+        if _primary_code(error) in _DAMAGE_CODES:
             raise FolderError(
                 f"{name} is damaged ({error}); nothing was changed, restore it from a backup"
             ) from error
         raise StorageError(
-            f"{name} cannot be opened ({error}); look at its permissions and at the disk"
+            f"{name} cannot be opened ({error}); check its permissions and the disk"
         ) from error
     return connection
+
+
+def _primary_code(error: sqlite3.DatabaseError) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _number(connection: sqlite3.Connection, name: str) -> int:

@@ -1,7 +1,7 @@
-"""The inbox: what people say while the engine runs, or before it runs again.
+"""The inbox: messages that people send while the engine runs, or before it runs again.
 
-A message is theirs once it is written: from then on it is taken exactly once, whoever dies. The engine takes what has
-come at the next border between two batches; a message that it must refuse keeps the reason.
+Once a message is written, csim takes it exactly once, even if the sender or the engine is killed.
+The engine takes messages between two batches. If it refuses one, it keeps the reason.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
+import csim.records as r
+from csim.engine import Engine
+from csim.errors import CsimError
 from csim.folder.codec import Message, message_from_text, message_to_text
 from csim.folder.database import transaction, translate_errors
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A message that waits."""
+    """Hold a message that waits, and its number."""
 
     number: int
     message: Message
@@ -35,20 +38,21 @@ def post(
     Parameters
     ----------
     connection
-        Of `open_for_messages`.
+        One from `open_for_messages`.
     messages
-        Answers to questions and changes of classes, in the order in which they are to be taken.
+        Answers to questions and edits of classes, in the order in which csim takes them.
     keys
-        A text of the sender's own for each: a message that comes a second time, because the sender died before it
-        heard that the first was safe, is then one message.
+        A text for each message that you choose. If you send a key twice, csim takes one message.
+        So you can send again when you do not know whether the first try arrived.
     not_before
-        The position of the stream from which they may be taken. Raising it makes them wait.
+        The position of the stream from which csim may take them. Higher makes them wait longer.
     """
     keys = [uuid4().hex for _ in messages] if keys is None else keys
     with transaction(connection):
         for key, message in zip(keys, messages, strict=True):
             connection.execute(
-                "INSERT INTO inbox (key, not_before, kind, body) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+                "INSERT INTO inbox (key, not_before, kind, body) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (key) DO NOTHING",
                 (key, not_before, *message_to_text(message)),
             )
         found = [
@@ -62,14 +66,42 @@ def waiting(connection: sqlite3.Connection, position: int) -> list[QueuedMessage
     """Return the messages that can be taken at a position, oldest first."""
     with translate_errors(connection):
         rows = connection.execute(
-            "SELECT number, kind, body FROM inbox WHERE step IS NULL AND not_before <= ? ORDER BY not_before, number",
+            "SELECT number, kind, body FROM inbox WHERE step IS NULL AND not_before <= ?"
+            " ORDER BY not_before, number",
             (position,),
         ).fetchall()
     return [QueuedMessage(number, message_from_text(kind, body)) for number, kind, body in rows]
 
 
+def next_position(connection: sqlite3.Connection, position: int) -> int | None:
+    """Return the first later position at which a message is to be taken; None if none waits."""
+    with translate_errors(connection):
+        (found,) = connection.execute(
+            "SELECT min(not_before) FROM inbox WHERE step IS NULL AND not_before > ?", (position,)
+        ).fetchone()
+    return None if found is None else int(found)
+
+
+def take(engine: Engine, message: Message) -> tuple[list[r.Event], str | None]:
+    """Give a message to the engine; return what happened, and the reason if it is refused."""
+    try:
+        if isinstance(message, r.Answer):
+            return engine.tell([message]), None
+        return engine.edit(message), None
+    except CsimError as error:
+        return [], str(error)
+
+
+def mark_taken(connection: sqlite3.Connection, number: int, refusal: str | None) -> None:
+    """Record that the last step took a message, inside a transaction; `refusal` says why not."""
+    connection.execute(
+        "UPDATE inbox SET step = (SELECT max(step) FROM steps), refusal = ? WHERE number = ?",
+        (refusal, number),
+    )
+
+
 def outcome(connection: sqlite3.Connection, number: int) -> tuple[bool, str | None]:
-    """Return whether a message was taken, and why it was refused if it was."""
+    """Return whether a message was taken, and the reason if it was refused."""
     with translate_errors(connection):
         step, refusal = connection.execute(
             "SELECT step, refusal FROM inbox WHERE number = ?", (number,)

@@ -1,4 +1,4 @@
-"""Where things lie in a stream folder, and what was decided when it was made."""
+"""The files of a stream folder, and the configuration that it was made with."""
 
 from __future__ import annotations
 
@@ -13,42 +13,43 @@ from csim.settings import Settings
 
 @dataclass(frozen=True)
 class Layout:
-    """The files of a stream folder."""
+    """Name the files of a stream folder."""
 
     root: Path
 
     @property
     def database(self) -> Path:
-        """All that happened, and the inbox."""
+        """Return the path of the database: the log, its tables and the inbox."""
         return self.root / "stream.db"
 
     @property
     def lock(self) -> Path:
-        """Held by the one engine."""
+        """Return the path of the lock file, which the one engine holds."""
         return self.root / "lock"
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Where files lie that the database has a row for."""
+        """Return the folders of the files that the database names."""
         return tuple(self.root / name for name in ("jobs", "models", "snapshots"))
 
     def job(self, version: int) -> Path:
-        """Return where what a model is to be trained on lies."""
+        """Return the path of the job that a model is trained from."""
         return self.root / "jobs" / f"{version:06d}.safetensors"
 
     def model(self, version: int) -> Path:
-        """Return where a trained model lies."""
+        """Return the path of a trained model."""
         return self.root / "models" / f"{version:06d}.safetensors"
 
     def snapshot(self, step: int) -> Path:
-        """Return where all that the engine knew after a step lies, but for the model."""
+        """Return the path of the engine's state after a step, without the model."""
         return self.root / "snapshots" / f"{step:09d}.safetensors"
 
     def needed(self, connection: sqlite3.Connection) -> set[Path]:
         """Return the files that a restart needs."""
         steps = connection.execute("SELECT step FROM snapshots")
         rows = connection.execute(
-            "SELECT version, installed_at FROM models WHERE version >= (SELECT min(model) FROM snapshots)"
+            "SELECT version, installed_at FROM models"
+            " WHERE version >= (SELECT min(model) FROM snapshots)"
         ).fetchall()
         needed = {self.snapshot(step) for (step,) in steps}
         needed |= {
@@ -61,19 +62,21 @@ class Layout:
 
 @dataclass(frozen=True)
 class Config:
-    """What a stream was made with; it never changes.
+    """Hold what a stream was made with, which never changes.
 
     Parameters
     ----------
     settings
-        Of the method.
+        The settings of the engine.
     image_shape
-        (height, width) for grey images, (height, width, 3) for colour. Raising it shows finer detail and costs time.
+        (height, width) for grey images, (height, width, 3) for colour. Higher shows finer detail
+        and costs time.
     retrain_lag
-        Images between the moment when a new model is due and the one when it takes over. Raising it gives training more
-        time, so that the stream need not wait for it, and lets the old model decide about more images.
+        Images between the position at which a new model is due and the one at which it takes over.
+        Higher gives training more time, so that the stream need not wait for it. But the old model
+        decides about more images.
     picture_room
-        Room for pictures. Raising it keeps more of the images that people have labelled.
+        Bytes for pictures. Higher keeps more of the images that people have labelled.
     """
 
     settings: Settings
@@ -85,10 +88,10 @@ class Config:
         if self.retrain_lag < 0:
             raise SettingsError(f"retrain_lag must be 0 images or more, got {self.retrain_lag}")
         if self.picture_room < 0:
-            raise SettingsError(f"picture_room must be 0 or more, got {self.picture_room}")
+            raise SettingsError(f"picture_room must be 0 bytes or more, got {self.picture_room}")
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Write it to a new database."""
+        """Write the configuration to a new database, inside a transaction."""
         values = {
             "settings": self.settings.to_dict(),
             "image_shape": self.image_shape,
@@ -100,7 +103,7 @@ class Config:
 
     @classmethod
     def read(cls, connection: sqlite3.Connection) -> Config:
-        """Read what `write` wrote."""
+        """Return what `write` wrote."""
         values = {
             name: json.loads(value)
             for name, value in connection.execute("SELECT name, value FROM config")

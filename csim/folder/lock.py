@@ -1,4 +1,4 @@
-"""One engine at a time: a lock on a file, which the system lets go when its holder dies, however it dies."""
+"""One engine at a time: a lock on a file, which the system releases when its holder dies."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ from pathlib import Path
 
 from csim.errors import BusyError, StorageError
 
-_PATIENCE = 1.0  # seconds: somebody may be looking who holds it, or be on the way out
+_LOCK_TIMEOUT_SECONDS = 1.0  # `holder` takes it for a moment, and a holder may be about to end
+_RETRY_SECONDS = 0.02
 
 
 class Lock:
-    """Holds a folder from when it is made until `release`."""
+    """Hold the lock of a folder from creation until `release`."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StorageError(
-                f"{path} must be written to ({error.strerror}); look at its permissions"
+                f"{path} must be writable, it is not ({error.strerror}); check its permissions"
             ) from error
-        until = time.monotonic() + _PATIENCE
-        while not _is_taken(self._descriptor, fcntl.LOCK_EX):
-            if time.monotonic() > until:
+        deadline = time.monotonic() + _LOCK_TIMEOUT_SECONDS
+        while not _is_acquired(self._descriptor, fcntl.LOCK_EX):
+            if time.monotonic() > deadline:
                 process = _process(self._descriptor)
                 os.close(self._descriptor)
                 raise BusyError(
-                    f"{path.parent} must have one engine at a time, process {process} runs it; stop that one first "
-                    "(answers, undos and renames can be given meanwhile)"
+                    f"{path.parent} must have one engine at a time, process {process} runs it; "
+                    "stop that one first (you can answer, undo and rename meanwhile)"
                 )
-            time.sleep(0.02)
+            time.sleep(_RETRY_SECONDS)
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let the next one in."""
+        """Release the lock, so that another process can hold it."""
         os.close(self._descriptor)
 
 
@@ -47,19 +48,19 @@ def holder(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        return None if _is_taken(descriptor, fcntl.LOCK_SH) else _process(descriptor)
+        return None if _is_acquired(descriptor, fcntl.LOCK_SH) else _process(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _is_taken(descriptor: int, how: int) -> bool:
+def _is_acquired(descriptor: int, mode: int) -> bool:
     try:
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
 
 
 def _process(descriptor: int) -> int:
-    words = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
-    return int(words) if words.isdecimal() else 0
+    text = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+    return int(text) if text.isdecimal() else 0

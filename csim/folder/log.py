@@ -1,184 +1,159 @@
-"""The log: what happened in one step, written in one transaction, with all that follows from it.
-
-Images, questions and classes are kept as they are today beside the events, so that readers need not go through those.
-"""
+"""The log: each change of the engine is a step, written in one transaction with what happened."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import csim.records as r
+from csim.errors import CsimError, FolderError
 from csim.folder.codec import event_to_text
-from csim.folder.database import insert_many
+from csim.folder.database import insert_many, transaction
+from csim.folder.layout import Layout
+from csim.folder.tables import update_tables
+from csim.folder.views import views_to_bytes
+from csim.sources.arrival import Trouble
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done, and what happened by it."""
+    """Hold what the engine was given to do."""
 
-    kind: str  # observe, inbox, install, ask
-    position: int
-    body: int | None = None
-    events: Sequence[r.Event] = ()
+    kind: str  # warm-up, observe, inbox, install, ask
+    body: int | None = None  # how many images, which message, which model
     items: Sequence[r.Item] = ()
-    kept: Mapping[r.ItemId, bytes] = field(default_factory=dict)  # files by image
+    files: Mapping[r.ItemId, bytes] = field(default_factory=dict)  # pictures by image
+    views: r.GivenViews = ()  # that came with the images
 
 
-def write(connection: sqlite3.Connection, step: Step) -> int:
-    """Write a step inside a transaction and return its number."""
+@dataclass(frozen=True, slots=True)
+class LastStep:
+    """Hold the number, kind and position of the newest step in the log."""
+
+    number: int
+    kind: str
+    position: int
+
+
+class Log:
+    """Write steps in order, and refuse to go on after one that could not be written.
+
+    Parameters
+    ----------
+    connection
+        The one that the engine writes to.
+    layout
+        The folder's files.
+    last
+        The newest step in the log.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, layout: Layout, last: LastStep) -> None:
+        self.last = last
+        self.is_behind = False  # the engine has changed, and the step is not written yet
+        self._connection = connection
+        self._layout = layout
+        self._troubles: list[Trouble] = []
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Mark the log as behind the engine until `write`; a CsimError has changed nothing."""
+        if self.is_behind:
+            raise FolderError(
+                f"{self._layout.root} must be written before the stream goes on, which failed; "
+                "open the folder again to continue from its last step"
+            )
+        self.is_behind = True
+        try:
+            yield
+        except CsimError:
+            self.is_behind = False
+            raise
+
+    def write(
+        self,
+        step: Step,
+        position: int,
+        events: Sequence[r.Event],
+        *more: Callable[[], None],
+    ) -> None:
+        """Write a step in one transaction, together with the rows that `more` writes."""
+        with transaction(self._connection):
+            number = write_step(self._connection, step, position, events)
+            for write_rows in more:
+                write_rows()
+        self.last = LastStep(number, step.kind, position)
+        self.is_behind = False
+
+    def note(self, trouble: Trouble) -> None:
+        """Remember an image that cannot be taken, until `write_troubles`."""
+        self._troubles.append(trouble)
+
+    def write_troubles(self) -> None:
+        """Write the images that could not be taken."""
+        if self._troubles:
+            rows = [(trouble.id, trouble.kind, trouble.reason) for trouble in self._troubles]
+            with transaction(self._connection):
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO troubles VALUES (?, ?, ?)", rows
+                )
+            self._troubles = []
+
+
+def write_step(
+    connection: sqlite3.Connection, step: Step, position: int, events: Sequence[r.Event]
+) -> int:
+    """Write a step and its events inside a transaction, and return the step's number."""
     pixels = b"".join(item.image.tobytes() for item in step.items) or None
-    row = (step.kind, step.position, step.body, pixels)
     number = connection.execute(
-        "INSERT INTO steps (kind, position, body, pixels) VALUES (?, ?, ?, ?)", row
+        "INSERT INTO steps (kind, position, body, pixels, views) VALUES (?, ?, ?, ?, ?)",
+        (step.kind, position, step.body, pixels, views_to_bytes(step.views)),
     ).lastrowid
     assert number is not None
-    arrivals = {e.item_id: e for e in step.events if isinstance(e, r.Accepted | r.Rejected)}
-    pictures = {item_id: hashlib.sha256(file).digest() for item_id, file in step.kept.items()}
-    files = [(pictures[item_id], file) for item_id, file in step.kept.items()]
-    insert_many(connection, "INSERT OR IGNORE INTO pictures", files)
-    insert_many(
-        connection,
-        "INSERT INTO items (place, id, step, is_accepted, nearest, score, model, class_id, picture)",
-        [
-            (item.position, item.id, number, *_arrival(arrivals[item.id]), pictures.get(item.id))
-            for item in step.items
-        ],
-    )
-    if step.items:  # some may have been mended
+    if step.items:
+        _write_items(connection, step, number, events)
+    others = [
+        event for event in events if not isinstance(event, r.Accepted | r.Rejected | r.TrainingDue)
+    ]
+    for event in others:
         connection.execute(
-            "DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,)
+            "INSERT INTO events (step, position, kind, body) VALUES (?, ?, ?, ?)",
+            (number, event.position, *event_to_text(event)),
         )
-    for event in step.events:
-        if not isinstance(event, r.Accepted | r.Rejected | r.TrainingDue):
-            connection.execute(
-                "INSERT INTO events (step, position, kind, body) VALUES (?, ?, ?, ?)",
-                (number, event.position, *event_to_text(event)),
-            )
-            _follow(connection, event)
-    _follow_corrections(connection, step.events)
+    update_tables(connection, others)
     return number
 
 
-def add_labelled(
-    connection: sqlite3.Connection,
-    items: Sequence[r.Item],
-    class_ids: Sequence[r.ClassId],
-    kept: Sequence[bytes],
+def _write_items(
+    connection: sqlite3.Connection, step: Step, number: int, events: Sequence[r.Event]
 ) -> None:
-    """Write the labelled images of the warm-up, inside a transaction."""
-    for place, (item, class_id, file) in enumerate(
-        zip(items, class_ids, kept, strict=True), start=1
-    ):
-        sha256 = hashlib.sha256(file).digest()
-        connection.execute("INSERT OR IGNORE INTO pictures VALUES (?, ?)", (sha256, file))
-        connection.execute(
-            "INSERT INTO items (place, id, step, is_accepted, class_id, is_told, picture) VALUES (?, ?, 0, 1, ?, 1, ?)",
-            (-place, item.id, class_id, sha256),
-        )
+    decisions = {
+        event.item_id: _decision_row(event)
+        for event in events
+        if isinstance(event, r.Accepted | r.Rejected)
+    }
+    sha256 = {item_id: hashlib.sha256(file).digest() for item_id, file in step.files.items()}
+    pictures = [(sha256[item_id], file) for item_id, file in step.files.items()]
+    insert_many(connection, "INSERT OR IGNORE INTO pictures", pictures)
+    insert_many(
+        connection,
+        "INSERT INTO items"
+        " (place, id, step, is_accepted, nearest, score, model, class_id, picture)",
+        [
+            (item.position, item.id, number, *decisions[item.id], sha256.get(item.id))
+            for item in step.items
+        ],
+    )
+    # An image that could not be read before may have been repaired.
+    connection.execute(
+        "DELETE FROM troubles WHERE id IN (SELECT id FROM items WHERE step = ?)", (number,)
+    )
 
 
-def _arrival(event: r.Accepted | r.Rejected) -> tuple[int, int | None, float, int, int | None]:
+def _decision_row(event: r.Accepted | r.Rejected) -> tuple[int, int | None, float, int, int | None]:
     if isinstance(event, r.Accepted):
         return 1, event.class_id, event.score, event.model, event.class_id
     return 0, event.nearest, event.score, event.model, None
-
-
-def _follow(connection: sqlite3.Connection, event: r.Event) -> None:
-    """Bring images, questions and classes to where an event has taken them."""
-    match event:
-        case r.Asked(position, question):
-            connection.execute(
-                "INSERT INTO questions SELECT ?, ?, place, ?, 'open', NULL FROM items WHERE id = ?",
-                (question.id, position, json.dumps(question.guesses), question.representative.id),
-            )
-            _join(connection, question.id, [item.id for item in question.members])
-        case r.Joined(_, question_id, item_ids):
-            _join(connection, question_id, item_ids)
-        case r.Left(_, question_id, item_ids):
-            connection.executemany(
-                "DELETE FROM members WHERE question_id = ? AND place = (SELECT place FROM items WHERE id = ?)",
-                [(question_id, item_id) for item_id in item_ids],
-            )
-        case r.Labelled(_, item_id, class_id, question_id, is_told):
-            connection.execute(
-                "UPDATE items SET class_id = ?, question_id = ?, is_told = ? WHERE id = ?",
-                (class_id, question_id, is_told, item_id),
-            )
-            if is_told:
-                connection.execute(
-                    "UPDATE questions SET status = 'answered', class_id = ? WHERE id = ?",
-                    (class_id, question_id),
-                )
-        case r.Revised(_, item_id, _, after):
-            connection.execute(
-                "UPDATE items SET class_id = ?, question_id = iif(is_told, question_id, NULL) WHERE id = ?",
-                (after, item_id),
-            )
-        case r.Undone(_, question_id):
-            _mark(connection, question_id, "undone")
-            connection.execute(
-                "UPDATE items SET is_told = 0, question_id = NULL WHERE question_id = ?",
-                (question_id,),
-            )
-        case r.Skipped(_, question_id):
-            _mark(connection, question_id, "skipped")
-        case r.Divided(_, question_id):
-            _mark(connection, question_id, "split")
-        case r.Expired(_, question_id):
-            _mark(connection, question_id, "expired")
-        case _:
-            _follow_classes(connection, event)
-
-
-def _follow_corrections(connection: sqlite3.Connection, events: Sequence[r.Event]) -> None:
-    """Note whose answer gave images the class that a correction has just given them."""
-    for event in events:
-        if isinstance(event, r.Corrected):
-            values = (event.class_id, event.question_id)
-            connection.execute("UPDATE questions SET class_id = ? WHERE id = ?", values)
-            revised = [
-                own.item_id
-                for own in events
-                if isinstance(own, r.Revised) and own.after == event.class_id
-            ]
-            connection.executemany(
-                "UPDATE items SET question_id = ? WHERE id = ? AND place IN"
-                " (SELECT place FROM members WHERE question_id = ?)",
-                [(event.question_id, item_id, event.question_id) for item_id in revised],
-            )
-
-
-def _follow_classes(connection: sqlite3.Connection, event: r.Event) -> None:
-    match event:
-        case r.ClassAdded(_, class_id, name):
-            connection.execute("INSERT INTO classes VALUES (?, ?, ?)", (class_id, name, class_id))
-        case r.ClassRenamed(_, class_id, name):
-            connection.execute("UPDATE classes SET name = ? WHERE id = ?", (name, class_id))
-        case r.ClassesMerged(_, source, target):
-            connection.execute("UPDATE classes SET today = ? WHERE today = ?", (target, source))
-        case r.ClassRemoved(_, class_id):
-            connection.execute("UPDATE classes SET today = NULL WHERE today = ?", (class_id,))
-        case r.Retrained(position, version, class_ids):
-            connection.execute(
-                "UPDATE models SET installed_at = ?, class_ids = ? WHERE version = ?",
-                (position, json.dumps(class_ids), version),
-            )
-
-
-def _join(
-    connection: sqlite3.Connection, question_id: r.QuestionId, item_ids: Sequence[r.ItemId]
-) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO members SELECT ?, place FROM items WHERE id = ?",
-        [(question_id, item_id) for item_id in item_ids],
-    )
-
-
-def _mark(connection: sqlite3.Connection, question_id: r.QuestionId, status: str) -> None:
-    connection.execute(
-        "UPDATE questions SET status = ?, class_id = NULL WHERE id = ?", (status, question_id)
-    )

@@ -1,4 +1,4 @@
-"""Making a stream folder: it is built beside its place and appears there whole, or not at all."""
+"""Make a stream folder in one atomic step: it appears complete, with its first model."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 import csim.records as r
 from csim import checkpoint
 from csim.ask.catalogue import clean_name
+from csim.atomic import new_folder
 from csim.build import build
-from csim.folder import database, snapshots
-from csim.folder.appear import appearing
+from csim.folder import database
 from csim.folder.layout import Config, Layout
-from csim.folder.log import Step, add_labelled, write
+from csim.folder.log import Step, write_step
+from csim.folder.snapshots import Snapshots
+from csim.folder.tables import add_labelled
 from csim.sources.arrival import Decoded
 from csim.threads import one_thread
 
@@ -30,18 +32,18 @@ def make(
     Parameters
     ----------
     root
-        Where; there must be nothing yet.
+        Its path; there must be nothing yet.
     config
-        What is decided once and for all.
+        The configuration, which never changes.
     arrivals
         Labelled images.
     names
-        A class name for each.
+        The class name of each.
     progress
-        Called after every epoch with its number, their number and the mean loss.
+        Called after every epoch with its number, the number of epochs and the mean loss.
     """
-    with appearing(root) as beside, one_thread():
-        _fill(Layout(beside), config, arrivals, [clean_name(name) for name in names], progress)
+    with new_folder(root) as folder, one_thread():
+        _fill(Layout(folder), config, arrivals, [clean_name(name) for name in names], progress)
 
 
 def _fill(
@@ -68,11 +70,12 @@ def _fill(
     with database.transaction(connection):
         config.write(connection)
         connection.execute(
-            "INSERT INTO models (version, position, switch_at, images, sha256, seconds) VALUES (?, 0, 0, ?, ?, ?)",
+            "INSERT INTO models (version, position, switch_at, images, sha256, seconds)"
+            " VALUES (?, 0, 0, ?, ?, ?)",
             (model.version, len(due.job.labels), sha256, seconds),
         )
         class_ids = [engine.dialogue.class_id(name) for name in names]
         add_labelled(connection, items, class_ids, [arrival.kept for arrival in arrivals])
-        step = write(connection, Step("warm-up", 0, None, events))
-    snapshots.save(connection, layout, engine, step, config.picture_room)
+        step = write_step(connection, Step("warm-up"), 0, events)
+    Snapshots(connection, layout, config.picture_room).save(engine, step)
     connection.close()

@@ -1,8 +1,9 @@
-"""Predictions to a file or to standard output, as JSON lines or CSV, after they are safe in the folder.
+"""Predictions to a file or to standard output, as JSON lines or CSV.
 
-The folder remembers how far a file has been written. A run that goes on after a crash cuts the file there and writes
-the rest again from the log: every line is there once. Standard output cannot be cut: its last lines may come twice,
-with the same line numbers.
+csim writes a prediction after it is safe in the folder. The folder remembers how far a file has
+been written. After a crash csim cuts the file there and writes the rest again from the log, so
+every line is there once. Standard output cannot be cut: its last lines may come twice, with the
+same line numbers.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from csim.errors import InputError, StorageError
 from csim.folder.database import open_for_messages, transaction
 from csim.folder.lines import FIELDS, Line, lines
 
-_OFTEN = 1.0  # seconds between two notes of how far the file is: what came after one is written again after a crash
+_RECORD_SECONDS = 1.0  # between two records of how far the file is; a crash repeats what came after
 
 
 class Output:
-    """A place for predictions; `catch_up` brings it to where the folder is.
+    """Write predictions; `catch_up` writes those that are new in the folder.
 
     Parameters
     ----------
     database
-        The folder's.
+        The folder's database.
     path
         A file that ends in `.jsonl` or `.csv`; None for `stream`.
     stream
@@ -38,37 +39,37 @@ class Output:
     def __init__(self, database: Path, path: Path | None, stream: BinaryIO) -> None:
         if path is not None and path.suffix not in (".jsonl", ".csv"):
             raise InputError(
-                f"predictions must go to a file that ends in .jsonl or .csv, got {path}"
+                f"predictions must go to a file that ends in .jsonl or .csv, got {path}; rename it"
             )
         self._connection = open_for_messages(database)
         self._is_csv = path is not None and path.suffix == ".csv"
         self._key = "-" if path is None else str(path.resolve())
-        self._step, size = self._written(path)
+        self._step, size = self._recorded(path)
         try:
-            self._file = stream if path is None else _cut(path, size)
+            self._file = stream if path is None else _open_cut(path, size)
         except OSError as error:
             raise StorageError(
                 f"{path} cannot be written ({error.strerror}); choose another file"
             ) from error
         self._is_cuttable = path is not None
-        if (
-            self._is_cuttable and self._file.tell() < size
-        ):  # somebody has shortened it: write it anew
+        if self._is_cuttable and self._file.tell() < size:  # somebody shortened it: write all again
             self._file.truncate(0)
             self._file.seek(0)
             self._step = 0
         self._size = self._file.tell() if self._is_cuttable else 0
-        self._remember()  # the file is ours from here on
+        self._record()  # from now on the file belongs to this stream
 
     def catch_up(self) -> int:
-        """Write what has happened since; return how many lines that were."""
-        written, last = 0, self._step
+        """Write what has happened since the last call and return the number of lines."""
+        written = 0
+        last = self._step
         out = io.StringIO()
         if self._is_csv and self._is_cuttable and not self._file.tell():
             csv.writer(out).writerow(FIELDS)
         for step, line in lines(self._connection, self._step):
             self._put(out, line)
-            written, last = written + 1, step
+            written += 1
+            last = step
         try:
             self._file.write(out.getvalue().encode())
             self._file.flush()
@@ -76,16 +77,17 @@ class Output:
             raise StorageError(
                 f"predictions cannot be written ({error.strerror}); make room, then run again"
             ) from error
-        self._step, self._size = last, self._file.tell() if self._is_cuttable else 0
-        if written and time.monotonic() - self._since > _OFTEN:
-            self._remember()
+        self._step = last
+        self._size = self._file.tell() if self._is_cuttable else 0
+        if written and time.monotonic() - self._recorded_at > _RECORD_SECONDS:
+            self._record()
         return written
 
     def close(self) -> None:
-        """Let the file go."""
-        self._remember()
+        """Record how far the file is, and close it."""
+        self._record()
         if self._is_cuttable:
-            with suppress(OSError):  # a write that failed has been told of, and is tried again here
+            with suppress(OSError):  # closing repeats a failed write, which was reported already
                 self._file.close()
         self._connection.close()
 
@@ -95,25 +97,27 @@ class Output:
         else:
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-    def _written(self, path: Path | None) -> tuple[int, int]:
-        """Return how far the predictions have been written; a file that is not ours is left alone."""
+    def _recorded(self, path: Path | None) -> tuple[int, int]:
+        """Return the step and size up to which the file is written; refuse a file of others."""
         row = self._connection.execute(
             "SELECT step, size FROM outputs WHERE path = ?", (self._key,)
         ).fetchone()
         if row is None and path is not None and path.is_file() and path.stat().st_size:
             raise InputError(
-                f"{path} must be written by this stream alone, something else is in it; give a new name"
+                f"{path} must be written by this stream alone, something else is in it; "
+                "give a new name"
             )
         return row or (0, 0)
 
-    def _remember(self) -> None:
-        row = (self._key, self._step, self._size)  # not where a write that failed has left the file
+    def _record(self) -> None:
+        row = (self._key, self._step, self._size)  # not the size that a failed write left
         with transaction(self._connection):
             self._connection.execute("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?)", row)
-        self._since = time.monotonic()
+        self._recorded_at = time.monotonic()
 
 
-def _cut(path: Path, size: int) -> BinaryIO:
+def _open_cut(path: Path, size: int) -> BinaryIO:
+    """Open a file for appending, cut to a size."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("r+b" if path.exists() else "w+b")
     file.truncate(min(size, path.stat().st_size))

@@ -1,4 +1,4 @@
-"""Doing again what the log says was done after a snapshot, and checking that the same comes of it."""
+"""Replay: the steps after a snapshot are done again, and must give the events in the log."""
 
 from __future__ import annotations
 
@@ -10,87 +10,97 @@ import numpy as np
 import csim.records as r
 from csim.engine import Engine
 from csim.errors import FolderError
+from csim.folder import inbox
 from csim.folder.codec import event_to_text, message_from_text
+from csim.folder.jobs import read_model
 from csim.folder.layout import Config, Layout
-from csim.folder.trainer_process import read_model
+from csim.folder.log import LastStep
+from csim.folder.views import views_from_bytes
 
 
 def replay(
-    connection: sqlite3.Connection, layout: Layout, engine: Engine, after: int
-) -> tuple[int, tuple[str, int]]:
-    """Do all steps after one again; return the last step's number, and its kind and position."""
-    (last,) = connection.execute("SELECT max(step) FROM steps").fetchone()
+    connection: sqlite3.Connection, layout: Layout, config: Config, engine: Engine, after: int
+) -> LastStep:
+    """Replay all steps after one; return the last of them."""
     rows = connection.execute(
-        "SELECT step, kind, body, pixels FROM steps WHERE step > ? ORDER BY step", (after,)
+        "SELECT step, kind, body, pixels, views FROM steps WHERE step > ? ORDER BY step", (after,)
     )
-    for step, kind, body, pixels in rows.fetchall():
-        events = _again(connection, layout, engine, (step, kind, body, pixels))
+    for step, kind, body, pixels, views in rows.fetchall():
+        if kind == "observe":
+            items = _items(connection, config, step, pixels)
+            events = engine.observe(items, views_from_bytes(views, len(items)))
+        elif kind == "inbox":
+            events = _repeat_message(connection, engine, body)
+        elif kind == "install":
+            events = engine.install(read_model(layout, body))
+        else:
+            assert kind == "ask"
+            events = engine.ask_now()
         if _recorded(connection, step) != _summary(events):
             raise FolderError(
-                f"{layout.root} must come to what it had come to when it stopped, step {step} ({kind}) does not; run "
-                "it with the versions of csim and its libraries, and the kind of machine, that it was run with before"
+                f"{layout.root} must come to the same result when csim replays it, step {step} "
+                f"({kind}) does not; run it with the versions of csim and its libraries, and the "
+                "kind of machine, that wrote it"
             )
-    kind, position = connection.execute(
-        "SELECT kind, position FROM steps WHERE step = ?", (last,)
-    ).fetchone()
-    return last, (kind, position)
-
-
-def _again(
-    connection: sqlite3.Connection,
-    layout: Layout,
-    engine: Engine,
-    step: tuple[int, str, int, bytes],
-) -> list[r.Event]:
-    number, kind, body, pixels = step
-    if kind == "observe":
-        shape = Config.read(connection).image_shape
-        images = np.frombuffer(pixels, np.uint8).reshape(body, *shape)
-        rows = connection.execute(
-            "SELECT place, id FROM items WHERE step = ? ORDER BY place", (number,)
-        ).fetchall()
-        return engine.observe(
-            [r.Item(own, place, image) for (place, own), image in zip(rows, images, strict=True)]
-        )
-    if kind == "install":
-        return engine.install(read_model(layout, body))
-    if kind == "ask":
-        return engine.ask_now()
-    assert kind == "inbox"
     row = connection.execute(
-        "SELECT kind, body, refusal FROM inbox WHERE number = ?", (body,)
+        "SELECT step, kind, position FROM steps ORDER BY step DESC LIMIT 1"
     ).fetchone()
-    if row[2] is not None:
+    return LastStep(*row)
+
+
+def _items(
+    connection: sqlite3.Connection, config: Config, step: int, pixels: bytes
+) -> list[r.Item]:
+    rows = connection.execute(
+        "SELECT place, id FROM items WHERE step = ? ORDER BY place", (step,)
+    ).fetchall()
+    images = np.frombuffer(pixels, np.uint8).reshape(len(rows), *config.image_shape)
+    return [
+        r.Item(item_id, position, image)
+        for (position, item_id), image in zip(rows, images, strict=True)
+    ]
+
+
+def _repeat_message(connection: sqlite3.Connection, engine: Engine, number: int) -> list[r.Event]:
+    kind, body, refusal = connection.execute(
+        "SELECT kind, body, refusal FROM inbox WHERE number = ?", (number,)
+    ).fetchone()
+    if refusal is not None:
         return []
-    message = message_from_text(*row[:2])
-    return engine.tell([message]) if isinstance(message, r.Answer) else engine.edit(message)
+    events, _ = inbox.take(engine, message_from_text(kind, body))
+    return events
 
 
 def _recorded(connection: sqlite3.Connection, step: int) -> list[object]:
-    arrivals = connection.execute(
+    """Return what the log says happened in a step."""
+    decisions = connection.execute(
         "SELECT id, is_accepted, nearest FROM items WHERE step = ? ORDER BY place", (step,)
     )
     events = connection.execute(
         "SELECT kind, body FROM events WHERE step = ? ORDER BY number", (step,)
     )
-    return [*arrivals.fetchall(), *(_bare(kind, body) for kind, body in events.fetchall())]
+    return [
+        *decisions.fetchall(),
+        *(_without_scores(kind, body) for kind, body in events.fetchall()),
+    ]
 
 
 def _summary(events: list[r.Event]) -> list[object]:
-    arrivals: list[object] = []
+    """Return what happened now, in the form of `_recorded`."""
+    decisions: list[object] = []
     others: list[object] = []
     for event in events:
         if isinstance(event, r.Accepted):
-            arrivals.append((event.item_id, 1, event.class_id))
+            decisions.append((event.item_id, 1, event.class_id))
         elif isinstance(event, r.Rejected):
-            arrivals.append((event.item_id, 0, event.nearest))
+            decisions.append((event.item_id, 0, event.nearest))
         elif not isinstance(event, r.TrainingDue):
-            others.append(_bare(*event_to_text(event)))
-    return arrivals + others
+            others.append(_without_scores(*event_to_text(event)))
+    return decisions + others
 
 
-def _bare(kind: str, body: str) -> tuple[str, dict[str, object]]:
-    """Return an event without scores, whose last digits differ between machines."""
+def _without_scores(kind: str, body: str) -> tuple[str, dict[str, object]]:
+    """Return an event without its scores, whose last digits differ between machines."""
     values = json.loads(body)
     values.pop("guesses", None)
     return kind, values

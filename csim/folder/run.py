@@ -1,4 +1,4 @@
-"""The run: from a source into a stream folder, until the source ends, a limit is reached or somebody stops it."""
+"""A run: from a source into a stream folder, until it ends, reaches a limit or is stopped."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from csim.folder.stream import BATCH, Stream
 from csim.sources.arrival import Arrival, Decoded, Source, Trouble
 from csim.sources.prefetch import decoded
 
+_LOOKUP_IMAGES = 64  # looked up at a time: one by one, each would wait for Python's global lock
+_REMEMBERED_IDS = 8 * BATCH  # more images than are ever decoded and not yet written
+
 
 @dataclass
 class Counts:
-    """What a run has met so far."""
+    """Count what a run has met so far."""
 
     taken: int = 0
     known: int = 0  # images that had come before
@@ -28,28 +31,29 @@ def run(
     is_stopped: Callable[[], bool] = lambda: False,
     on_batch: Callable[[Counts], None] = lambda _: None,
 ) -> tuple[Counts, bool]:
-    """Classify what a source gives; return what was met, and whether the source came to its end.
+    """Classify the images of a source; return the counts, and whether the source ended.
 
     Parameters
     ----------
     stream
-        Where to.
+        What takes the images.
     source
-        Where from; images that have come before are passed over.
+        What gives them; csim skips images that have come before.
     limit
-        Images to take at most; None: all.
+        Images to take at most; None takes all. Higher takes more.
     is_stopped
-        Asked after every batch.
+        Called after every batch; the run ends when it returns true.
     on_batch
-        Called after every batch, when it is safe.
+        Called after every batch, once it is written.
     """
     counts = Counts()
     batch: list[Decoded] = []
-    for arrival in decoded(_fresh(stream, source, counts), stream.config.image_shape):
+    for arrival in decoded(_new_arrivals(stream, source, counts), stream.config.image_shape):
         if isinstance(arrival, Decoded):
             batch.append(arrival)
         elif isinstance(arrival, Trouble):
-            counts.troubles, counts.last = counts.troubles + 1, arrival
+            counts.troubles += 1
+            counts.last = arrival
             stream.note(arrival)
         is_full = len(batch) >= BATCH - stream.position % BATCH
         is_enough = limit is not None and counts.taken + len(batch) >= limit
@@ -73,32 +77,30 @@ def _take(stream: Stream, batch: list[Decoded], counts: Counts) -> None:
     batch.clear()
 
 
-def _fresh(stream: Stream, source: Source, counts: Counts) -> Iterator[Arrival | Trouble | None]:
-    """Pass over what has come before, in an earlier run or in this one."""
-    under_way: dict[str, None] = {}  # decoded perhaps, not yet safe
-    for some in _handfuls(source):
-        known = stream.known([arrival.id for arrival in some if arrival is not None])
-        for arrival in some:
+def _new_arrivals(
+    stream: Stream, source: Source, counts: Counts
+) -> Iterator[Arrival | Trouble | None]:
+    """Yield what has not come before, in an earlier run or in this one."""
+    recent_ids: dict[str, None] = {}  # perhaps decoded and not yet written
+    for chunk in _chunks(source):
+        known = stream.known([arrival.id for arrival in chunk if arrival is not None])
+        for arrival in chunk:
             if arrival is not None:
-                if arrival.id in under_way or arrival.id in known:
+                if arrival.id in recent_ids or arrival.id in known:
                     counts.known += 1
                     continue
-                under_way[arrival.id] = None
-                if len(under_way) > _AHEAD:
-                    del under_way[next(iter(under_way))]
+                recent_ids[arrival.id] = None
+                if len(recent_ids) > _REMEMBERED_IDS:
+                    del recent_ids[next(iter(recent_ids))]
             yield arrival
 
 
-def _handfuls(source: Source) -> Iterator[list[Arrival | Trouble | None]]:
-    """Give what a source gives some at a time, and at once when it has nothing new."""
-    some: list[Arrival | Trouble | None] = []
+def _chunks(source: Source) -> Iterator[list[Arrival | Trouble | None]]:
+    """Yield what a source gives, some at a time; do not wait when it has nothing new."""
+    chunk: list[Arrival | Trouble | None] = []
     for arrival in source:
-        some.append(arrival)
-        if arrival is None or len(some) >= _HANDFUL:
-            yield some
-            some = []
-    yield some
-
-
-_HANDFUL = 64  # images that are looked up at a time: each on its own would wait for Python's lock
-_AHEAD = 8 * BATCH  # images that may be decoded and not yet safe, with room to spare
+        chunk.append(arrival)
+        if arrival is None or len(chunk) >= _LOOKUP_IMAGES:
+            yield chunk
+            chunk = []
+    yield chunk

@@ -30,7 +30,8 @@ CREATE TABLE steps (
   kind TEXT NOT NULL,             -- warm-up, observe, inbox, install, ask
   position INTEGER NOT NULL,      -- of the stream, after the step
   body INTEGER,                   -- number of images, of the message, or of the model
-  pixels BLOB                     -- of an observe step, until two snapshots include the step
+  pixels BLOB,                    -- of an observe step, until two snapshots include the step
+  views BLOB                      -- given with the images, kept as long as the pixels
 ) STRICT;
 
 CREATE TABLE items (
@@ -116,8 +117,10 @@ CREATE TABLE outputs (path TEXT PRIMARY KEY, step INTEGER NOT NULL, size INTEGER
 
 # By the version that they start from.
 MIGRATIONS: dict[int, str] = {
-    # Setting and option names: look → ask_every, keep_bytes → picture_room. Adds the views.
+    # Setting and option names: look → ask_every, keep_bytes → picture_room. Adds given views
+    # and SQL views.
     1: """
+ALTER TABLE steps ADD COLUMN views BLOB;
 UPDATE config SET value = json_remove(json_set(value, '$.ask_every', value -> '$.look'), '$.look')
   WHERE name = 'settings';
 UPDATE config SET name = 'picture_room' WHERE name = 'keep_bytes';

@@ -1,4 +1,4 @@
-"""Saying something to a stream: the running engine hears it, or, if there is none, we are the engine for a moment."""
+"""Messages to a stream: its engine takes them, or this process runs the stream for a moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from csim.folder.stream import Stream
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a message: taken, refused with a reason, or safe and waiting for the engine."""
+    """Say whether a message was taken, refused with a reason, or waits safely for the engine."""
 
     number: int
     is_taken: bool
@@ -26,14 +26,14 @@ class Outcome:
 def send(
     root: Path, messages: Sequence[Message], *, keys: Sequence[str] | None = None
 ) -> list[Outcome]:
-    """Write messages to the inbox and have them taken, by whoever can.
+    """Write messages to the inbox, have them taken, and return what became of each.
 
     Parameters
     ----------
     root
         The stream folder.
     messages
-        In the order in which they are to be taken.
+        In the order in which csim takes them.
     keys
         As for `inbox.post`.
     """
@@ -41,10 +41,10 @@ def send(
     try:
         numbers = inbox.post(connection, messages, keys=keys)
         try:
-            with Stream(root, trains=False) as stream:
+            with Stream(root, trainer=None) as stream:
                 stream.attend()
         except BusyError:
-            pass  # its engine runs, and takes them at its next border
+            pass  # the running engine takes them before its next batch
         return [Outcome(number, *inbox.outcome(connection, number)) for number in numbers]
     finally:
         connection.close()

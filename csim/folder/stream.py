@@ -1,70 +1,81 @@
-"""A stream folder with its engine in memory: the one place that changes the stream's state.
+"""A stream folder with its engine in memory: only it changes the stream's state.
 
-Everything that changes the engine is a step: some images, a message, a new model, a request to ask. A step is done in
-memory, then written in one transaction with all that came of it. After a crash the last snapshot is loaded and the
-steps after it are done again: the engine is then where it was when the last of them was written.
+Every change of the engine is a step: some images, a message, a new model, a search for questions.
+csim changes the engine in memory, then writes the step and its events in one transaction. After a
+crash it loads the last snapshot and replays the steps after it. The engine is then as it was when
+the last step was written.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-
-from threadpoolctl import threadpool_limits
 
 import csim.records as r
 from csim.build import build
-from csim.checkpoint import checksum
-from csim.errors import CsimError, FolderError
-from csim.folder import inbox, snapshots
-from csim.folder.codec import Message
-from csim.folder.database import check, open_for_engine, transaction, translate_errors
+from csim.errors import InputError
+from csim.folder import inbox
+from csim.folder.access import WriteAccess
+from csim.folder.database import translate_errors
 from csim.folder.layout import Config, Layout
-from csim.folder.lock import Lock
-from csim.folder.log import Step, write
+from csim.folder.log import Log, Step
 from csim.folder.replay import replay
-from csim.folder.trainer_process import TrainerProcess, read_model, write_job
+from csim.folder.snapshots import Snapshots, remove_unneeded_files
+from csim.folder.trainer_process import TrainerProcess
+from csim.folder.training import Trainer, Training
 from csim.sources.arrival import Decoded, Trouble
 
-BATCH = 512  # images per transaction: more cost less, and let messages wait longer
-_WORTH = 20  # times what it costs is done between two snapshots
+BATCH = 512  # images per transaction: more cost less, but messages wait longer
 
 
 class Stream:
-    """A stream folder, held by this process until `close`.
+    """Run a stream folder, which this process holds until `close`.
 
     Parameters
     ----------
     root
         The folder.
     is_live
-        Let a new model take over as soon as it is ready, instead of at a place that is fixed when its training begins.
-    trains
-        Whether models that are due are trained; otherwise they wait for whoever runs the stream next.
+        Let a new model take over as soon as it is ready, not at a position fixed in advance.
+    trainer
+        Returns what trains the models, given the folder's files. With None, models that are due
+        wait for the next run.
     """
 
-    def __init__(self, root: Path, *, is_live: bool = False, trains: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        is_live: bool = False,
+        trainer: Callable[[Layout], Trainer] | None = TrainerProcess,
+    ) -> None:
         self.layout = Layout(root)
-        check(self.layout.database)
-        self._lock = Lock(self.layout.lock)
-        self._is_live, self._trains = is_live, trains
-        self._trainer = TrainerProcess(self.layout)
-        self._troubles: list[Trouble] = []
-        self._is_ahead = False  # the engine knows what is not yet written
-        self._threads = threadpool_limits(limits=1)  # the same sums when a step is done again
-        try:
-            self._connection = open_for_engine(self.layout.database)
-        except BaseException:
-            self._lock.release()
-            self._threads.restore_original_limits()
-            raise
-        try:
-            self._restore()
-        except BaseException:
-            self._release()
-            raise
+        with ExitStack() as resources:
+            access = WriteAccess(self.layout)
+            resources.callback(access.release)
+            self._connection = access.connection
+            with translate_errors(self._connection):
+                self.config = Config.read(self._connection)
+                remove_unneeded_files(self._connection, self.layout, with_hidden=True)
+                self._engine = build(self.config.settings).engine
+                self._snapshots = Snapshots(self._connection, self.layout, self.config.picture_room)
+                self.problems = self._snapshots.load(self._engine)
+                last = replay(
+                    self._connection, self.layout, self.config, self._engine, self._snapshots.step
+                )
+                self._log = Log(self._connection, self.layout, last)
+                self._training = Training(
+                    self._connection,
+                    self.layout,
+                    self.config,
+                    None if trainer is None else trainer(self.layout),
+                    is_live=is_live,
+                )
+                resources.callback(self._training.stop)
+                self._training.begin_due()
+            self._resources = resources.pop_all()
 
     def __enter__(self) -> Stream:
         return self
@@ -74,207 +85,142 @@ class Stream:
 
     @property
     def position(self) -> int:
-        """How many images have been taken."""
+        """Return how many images have been taken."""
         return self._engine.position
 
     @property
     def is_training(self) -> bool:
-        """Whether a model is under way."""
-        return self._trainer.version is not None
+        """Return whether a model is being trained."""
+        return self._training.version is not None
 
     def known(self, item_ids: Sequence[str]) -> set[str]:
-        """Return those ids whose images have been taken; one that could not be read may have been mended."""
-        query = f"SELECT id FROM items WHERE id IN ({', '.join('?' * len(item_ids))})"  # noqa: S608
+        """Return those ids whose images have been taken, without those that could not be read."""
+        marks = ", ".join("?" * len(item_ids))
+        query = f"SELECT id FROM items WHERE id IN ({marks})"  # noqa: S608
         with translate_errors(self._connection):
             return {item_id for (item_id,) in self._connection.execute(query, item_ids)}
 
     def scores(self, images: r.Images) -> r.Floats:
-        """Return what the model in use makes of images, (n, K); nothing changes."""
+        """Return the scores of images under the model in use, (n, K); nothing changes."""
         return self._engine.head.scores(self._engine.gallery.embed(images))
 
-    def take(self, arrivals: Sequence[Decoded]) -> None:
-        """Classify images; when this returns they are safe."""
-        while arrivals:
-            self.attend()
-            room = self._room()
-            self._observe(arrivals[:room])
-            arrivals = arrivals[room:]
+    def take(self, arrivals: Sequence[Decoded], views: r.GivenViews = ()) -> list[r.Event]:
+        """Classify images and return what happened, in order; when this returns they are safe.
 
-    def attend(self) -> None:
-        """Take the messages that have come, and the new model if it is its turn."""
-        self._hear()
-        while self._is_turn():  # without any lag, one model may make the next due at the same place
-            self._install()
+        The events include those of messages and new models that were due before an image.
+
+        Parameters
+        ----------
+        arrivals
+            The images.
+        views
+            The view of each image, made elsewhere, or None; empty if there are none. csim embeds
+            the images that have no view of the model in use.
+        """
+        if views and len(views) != len(arrivals):
+            raise InputError(
+                f"views must be one per image or none, got {len(views)} for {len(arrivals)} images"
+            )
+        events: list[r.Event] = []
+        while arrivals:
+            events += self.attend()
+            message_at = inbox.next_position(self._connection, self.position)
+            room = _images_until(self.position, message_at, self._training.switch_at)
+            step = _observe_step(
+                arrivals[:room], views[:room], self.position + 1, self._engine.model
+            )
+            with self._log.changing():
+                happened = self._engine.observe(step.items, step.views)
+            events += self._write(step, happened)
+            arrivals = arrivals[room:]
+            views = views[room:]
+        return events
+
+    def attend(self) -> list[r.Event]:
+        """Take the messages that wait, and a new model if it is due; return what happened."""
+        events = self._take_messages()
+        while self._training.is_due(self.position):  # without lag, one can make the next due here
+            events += self._install()
+        return events
 
     def note(self, trouble: Trouble) -> None:
-        """Count an image that cannot be taken; it is written with the next step."""
-        self._troubles.append(trouble)
+        """Count an image that cannot be taken; csim writes it with the next step."""
+        self._log.note(trouble)
 
-    def finish(self, *, ask: bool = True) -> None:
-        """Do all that is left when no image is to come: messages, training, and questions about what waits."""
-        self._hear()
-        while self._trainer.version is not None:
-            self._install()
-            self._hear()
-        if ask and self._last != ("ask", self.position):
-            with self._changing():
-                self._commit(Step("ask", self.position, None, self._engine.ask_now()))
+    def finish(self, *, ask: bool = True) -> list[r.Event]:
+        """Take messages, wait for training and ask, as no image is to come; return what happened.
+
+        Parameters
+        ----------
+        ask
+            Search for questions about the images that wait, and give the others their best class.
+        """
+        events = self._take_messages()
+        while self.is_training:
+            events += self._install()
+            events += self._take_messages()
+        last = self._log.last
+        if ask and (last.kind, last.position) != ("ask", self.position):
+            with self._log.changing():
+                happened = self._engine.ask_now()
+            events += self._write(Step("ask"), happened)
+        return events
 
     def close(self) -> None:
-        """Write a snapshot and let the folder go; training that is under way starts anew next time."""
+        """Write a snapshot and release the folder; the next run repeats unfinished training."""
         try:
-            self._write_troubles()
-            if self._step > self._saved and not self._is_ahead:
-                self._save()
+            self._log.write_troubles()
+            if self._log.last.number > self._snapshots.step and not self._log.is_behind:
+                self._snapshots.save(self._engine, self._log.last.number)
         finally:
-            self._release()
+            self._resources.close()
 
-    def _restore(self) -> None:
-        with translate_errors(self._connection):
-            self.config = Config.read(self._connection)
-            snapshots.sweep(self._connection, self.layout, is_start=True)
-            self._engine = build(self.config.settings).engine
-            self._saved, self.problems = snapshots.load(self._connection, self.layout, self._engine)
-            self._step, self._last = replay(
-                self._connection, self.layout, self._engine, self._saved
-            )
-            self._begin_training()
-        self._cost, self._since = 0.0, time.monotonic()
+    def _take_messages(self) -> list[r.Event]:
+        """Take messages one by one, so that a refused one does not hold up the others."""
+        events: list[r.Event] = []
+        for queued in inbox.waiting(self._connection, self.position):
+            with self._log.changing():
+                happened, refusal = inbox.take(self._engine, queued.message)
+            mark = partial(inbox.mark_taken, self._connection, queued.number, refusal)
+            events += self._write(Step("inbox", queued.number), happened, mark)
+        return events
 
-    def _release(self) -> None:
-        self._trainer.stop()
-        self._connection.close()
-        self._lock.release()
-        self._threads.restore_original_limits()
+    def _install(self) -> list[r.Event]:
+        trained = self._training.finish()
+        with self._log.changing():
+            events = self._engine.install(trained.model)
+        record = partial(self._training.record_installed, trained)
+        return self._write(Step("install", trained.model.version), events, record)
 
-    def _hear(self) -> None:
-        """Take messages, each on its own: one that must be refused does not hold up the others."""
-        for letter in inbox.waiting(self._connection, self.position):
-            with self._changing():
-                events, refusal = self._heard(letter.message)
-                row = (refusal, letter.number)
-                self._commit(
-                    Step("inbox", self.position, letter.number, events),
-                    (
-                        "UPDATE inbox SET step = (SELECT max(step) FROM steps), refusal = ? WHERE number = ?",
-                        row,
-                    ),
-                )
-
-    def _heard(self, message: Message) -> tuple[list[r.Event], str | None]:
-        """Return what happened by a message, or why it is refused; the engine is then as it was."""
-        try:
-            if isinstance(message, r.Answer):
-                return self._engine.tell([message]), None
-            return self._engine.edit(message), None
-        except CsimError as error:
-            return [], str(error)
-
-    def _observe(self, arrivals: Sequence[Decoded]) -> None:
-        first = self.position + 1
-        items = [
-            r.Item(arrival.id, first + place, arrival.image)
-            for place, arrival in enumerate(arrivals)
-        ]
-        kept = {arrival.id: arrival.kept for arrival in arrivals}
-        with self._changing():
-            events = self._engine.observe(items)
-            self._commit(Step("observe", self.position, len(items), events, items, kept))
-
-    def _room(self) -> int:
-        """Return how many images may come before the next border: of a batch, a message or a new model."""
-        query = "SELECT min(not_before) FROM inbox WHERE step IS NULL AND not_before > ?"
-        with translate_errors(self._connection):
-            (due,) = self._connection.execute(query, (self.position,)).fetchone()
-        borders = [self.position + BATCH - self.position % BATCH, due, self._switch_at]
-        return int(min(border for border in borders if border is not None)) - self.position
-
-    @property
-    def _switch_at(self) -> int | None:
-        """Where the model under way takes over, if that is fixed."""
-        if self._trainer.version is None or self._is_live:
-            return None
-        query = "SELECT switch_at FROM models WHERE version = ?"
-        (switch_at,) = self._connection.execute(query, (self._trainer.version,)).fetchone()
-        return switch_at if switch_at is None else int(switch_at)
-
-    def _is_turn(self) -> bool:
-        """Tell whether a new model takes over now; the stream waits for one whose place it has reached."""
-        if self._trainer.version is None:
-            return False
-        switch_at = self._switch_at
-        return self._trainer.is_done if switch_at is None else self.position >= switch_at
-
-    def _install(self) -> None:
-        version = self._trainer.version
-        assert version is not None
-        seconds = self._trainer.finish()
-        model, sha256 = read_model(self.layout, version), checksum(self.layout.model(version))
-        with self._changing():
-            self._commit(
-                Step("install", self.position, version, self._engine.install(model)),
-                (
-                    "UPDATE models SET sha256 = ?, seconds = ? WHERE version = ?",
-                    (sha256, seconds, version),
-                ),
-            )
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Hold on to the fact that the engine is ahead of the log until what it did is written."""
-        if self._is_ahead:
-            raise FolderError(
-                f"{self.layout.root} could not be written before; open the folder anew to go on"
-            )
-        self._is_ahead = True
-        yield
-        self._is_ahead = False
-
-    def _commit(self, step: Step, *also: tuple[str, tuple[object, ...]]) -> None:
-        """Write a step; files first, then everything else at once."""
-        due = [event for event in step.events if isinstance(event, r.TrainingDue)]
+    def _write(self, step: Step, events: list[r.Event], *more: Callable[[], None]) -> list[r.Event]:
+        """Write a step, job files first, then the rest in one transaction; return its events."""
+        jobs = [event.job for event in events if isinstance(event, r.TrainingDue)]
         base = None if self._engine.model is None else self._engine.model.version
-        with translate_errors(self._connection):
-            for event in due:
-                write_job(self.layout, event.job, base, self.config.settings)
-        with transaction(self._connection):
-            number = write(self._connection, step)
-            for statement, values in also:
-                self._connection.execute(statement, values)
-            for event in due:
-                switch_at = None if self._is_live else step.position + self.config.retrain_lag
-                self._connection.execute(
-                    "INSERT INTO models (version, base, position, switch_at, images) VALUES (?, ?, ?, ?, ?)",
-                    (event.job.version, base, step.position, switch_at, len(event.job.labels)),
-                )
-        self._step, self._last = number, (step.kind, step.position)
-        self._write_troubles()
-        self._begin_training()
-        if time.monotonic() - self._since > max(1.0, _WORTH * self._cost):
-            self._save()
+        self._training.write_jobs(jobs, base)
+        record = partial(self._training.record_jobs, jobs, base, self.position)
+        self._log.write(step, self.position, events, *more, record)
+        self._log.write_troubles()
+        self._training.begin_due()
+        if self._snapshots.is_due:
+            self._snapshots.save(self._engine, self._log.last.number)
+        return events
 
-    def _write_troubles(self) -> None:
-        if self._troubles:
-            rows = [(trouble.id, trouble.kind, trouble.reason) for trouble in self._troubles]
-            with transaction(self._connection):
-                self._connection.executemany(
-                    "INSERT OR REPLACE INTO troubles VALUES (?, ?, ?)", rows
-                )
-            self._troubles = []
 
-    def _begin_training(self) -> None:
-        if self._trains and self._trainer.version is None:
-            row = self._connection.execute(
-                "SELECT version FROM models WHERE installed_at IS NULL"
-            ).fetchone()
-            if row:
-                self._trainer.begin(row[0])
+def _images_until(position: int, *borders: int | None) -> int:
+    """Return how many images come before a batch, a message or a model ends the step."""
+    batch_end = position + BATCH - position % BATCH
+    return min(border for border in (batch_end, *borders) if border is not None) - position
 
-    def _save(self) -> None:
-        start = time.monotonic()
-        with translate_errors(self._connection):
-            snapshots.save(
-                self._connection, self.layout, self._engine, self._step, self.config.picture_room
-            )
-        self._saved, self._since = self._step, time.monotonic()
-        self._cost = self._since - start
+
+def _observe_step(
+    arrivals: Sequence[Decoded], views: r.GivenViews, first: int, model: r.Model | None
+) -> Step:
+    """Return the step of images that begin at a position, without views of other models."""
+    items = [
+        r.Item(arrival.id, position, arrival.image)
+        for position, arrival in enumerate(arrivals, start=first)
+    ]
+    version = None if model is None else model.version
+    used = [view if view is not None and view.model == version else None for view in views]
+    files = {arrival.id: arrival.kept for arrival in arrivals}
+    return Step("observe", len(items), items, files, used)

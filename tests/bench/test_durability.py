@@ -34,10 +34,10 @@ def test_a_comparison_sees_any_difference(tmp_path):
     make_stream(tmp_path / "a", SMALL, seed=0)
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     for folder in ("a", "b"):
-        with Stream(tmp_path / folder, trains=False) as stream:
+        with Stream(tmp_path / folder, trainer=None) as stream:
             stream.take(arrivals(60))
     assert differing_tables(tmp_path / "a", tmp_path / "b") == set()
-    with Stream(tmp_path / "b", trains=False) as stream:
+    with Stream(tmp_path / "b", trainer=None) as stream:
         stream.take(arrivals(61)[60:])
     assert differing_tables(tmp_path / "a", tmp_path / "b") == {"items"}
 

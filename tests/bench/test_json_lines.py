@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from csim.bench.json_lines import put, read_lines, sweep
+from csim.atomic import remove_leftovers
+from csim.bench.json_lines import put, read_lines
 from csim.errors import InputError
 
 LARGE = 20_000_000  # bytes: enough to be caught while they are written
@@ -182,7 +183,7 @@ def test_a_killed_writer_leaves_every_entry_and_the_rest_is_swept(path, writer):
     assert lines.damaged == {}
     assert set(lines.entries) - {"large"} == {"bittern", "crane", "heron"}
     (path.parent / ".hidden").touch()
-    sweep(path.parent)
+    remove_leftovers(path.parent)
     assert {file.name for file in path.parent.iterdir()} == {path.name, ".hidden"}
 
 
@@ -192,17 +193,17 @@ def test_the_next_writer_removes_what_a_killed_one_left(path):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_sweep_waits_for_a_live_writer(path, writer):
+def test_a_sweep_leaves_the_file_of_a_live_writer_alone(path, writer):
     wait_for(lambda: is_writing(path.parent))
     for _ in range(10):
-        sweep(path.parent)
+        remove_leftovers(path.parent)
         assert writer.is_alive(), "its file was taken away"
     wait_for(lambda: "large" in contents(path))
 
 
 def test_a_sweep_of_nothing_does_nothing(tmp_path):
-    sweep(tmp_path / "none")
-    sweep(tmp_path)
+    remove_leftovers(tmp_path / "none")
+    remove_leftovers(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

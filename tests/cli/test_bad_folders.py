@@ -25,7 +25,7 @@ def csim(*arguments):
 def whole(tmp_path_factory):
     """Return a stream folder that has taken 60 images."""
     folder = make_folder(tmp_path_factory.mktemp("whole") / "stream")
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.take(arrivals(60))
     return folder
 
@@ -130,7 +130,7 @@ def test_a_folder_that_cannot_be_trusted_is_one_clear_line_and_stays_as_it_is(
 
 
 def test_a_damaged_snapshot_is_told_and_the_older_one_serves(folder):
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.take(arrivals(80)[60:])
     newest = max((folder / "snapshots").iterdir())
     overwrite(newest, newest.stat().st_size // 2)

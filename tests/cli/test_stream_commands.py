@@ -51,7 +51,7 @@ def fresh(tmp_path_factory):
 def folder(fresh, tmp_path):
     """Return a stream folder that has taken 200 images, with questions open."""
     copy = shutil.copytree(fresh, tmp_path / "stream")
-    with Stream(copy, trains=False) as stream:
+    with Stream(copy, trainer=None) as stream:
         stream.take(arrivals(200))
     return copy
 
@@ -269,7 +269,7 @@ def test_undo_takes_back_the_last_answer(folder):
 
 def test_a_backup_is_a_folder_of_its_own(folder, tmp_path):
     as_json("backup", folder, tmp_path / "copy")
-    with Stream(tmp_path / "copy", trains=False) as stream:
+    with Stream(tmp_path / "copy", trainer=None) as stream:
         stream.take(arrivals(210)[200:])
         assert stream.position == 210
     assert as_json("status", folder)["position"] == 200
@@ -277,7 +277,7 @@ def test_a_backup_is_a_folder_of_its_own(folder, tmp_path):
 
 
 def test_while_a_stream_runs_answers_wait_and_a_second_engine_is_refused(folder, photos):
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         question = as_json("label", folder)[0]["question"]
         done = csim("classes", "add", folder, "heron")
         assert "as soon as the running engine takes it" in done.stdout

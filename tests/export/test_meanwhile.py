@@ -34,7 +34,7 @@ from csim.folder.stream import Stream
 from csim.records import Named
 
 root = Path(sys.argv[1])
-with Stream(root, trains=False) as stream, Reader(root) as reader:
+with Stream(root, trainer=None) as stream, Reader(root) as reader:
     connection = open_for_messages(stream.layout.database)
     images = arrivals()[:120]
     print("begun", flush=True)

@@ -1,4 +1,4 @@
-"""A stream that is killed at any moment comes to the very end of one that never was."""
+"""A stream that is killed at random moments ends like one that was never killed."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from csim.bench.durability.killing import kill
 
 
 @pytest.mark.slow
-def test_a_stream_killed_ten_times_ends_as_if_it_never_was(tmp_path):
+def test_a_stream_killed_ten_times_ends_like_one_that_was_never_killed(tmp_path):
     outcome = kill(tmp_path, images=5000, kills=10, seed=3)
     assert outcome.kills >= 10
     assert outcome.answers > 50

@@ -1,4 +1,4 @@
-"""Stream folders that are made once; a test that changes one gets a copy of its own."""
+"""Stream folders that are made once; a test that changes one gets a copy."""
 
 import shutil
 from dataclasses import replace
@@ -22,30 +22,30 @@ def base(tmp_path_factory):
 
 @pytest.fixture
 def folder(base, tmp_path):
-    """Return a fresh stream folder of one's own."""
+    """Return a copy of `base`."""
     return shutil.copytree(base, tmp_path / "stream")
 
 
 @pytest.fixture(scope="session")
 def asked_base(tmp_path_factory):
-    """Return a stream folder with open questions, after 200 images; no training is ever due; read-only."""
+    """Return a folder with open questions after 200 images, read-only; no training is due."""
     root = make_folder(tmp_path_factory.mktemp("asked") / "stream", UNTAUGHT, retrain_lag=60)
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         stream.take(arrivals(200))
     return root
 
 
 @pytest.fixture
 def asked(asked_base, tmp_path):
-    """Return a copy of `asked_base` of one's own."""
+    """Return a copy of `asked_base`."""
     return shutil.copytree(asked_base, tmp_path / "asked")
 
 
 @pytest.fixture(scope="session")
 def due_base(tmp_path_factory):
-    """Return a stream folder after 200 images, where model 2 waits to be trained and takes over at 230; read-only."""
+    """Return a folder after 200 images, read-only; model 2 is due and takes over at 230."""
     root = make_folder(tmp_path_factory.mktemp("due") / "stream", NEW_ONLY, retrain_lag=30)
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         stream.take(arrivals(200))
         tell(root, [Named(1, "something new")])
         stream.attend()
@@ -54,11 +54,11 @@ def due_base(tmp_path_factory):
 
 @pytest.fixture
 def due(due_base, tmp_path):
-    """Return a copy of `due_base` of one's own."""
+    """Return a copy of `due_base`."""
     return shutil.copytree(due_base, tmp_path / "due")
 
 
 @pytest.fixture(scope="session")
 def reference(base, tmp_path_factory):
-    """Return the folder of a stream that was never stopped, with everything that a person can say; read-only."""
+    """Return a stream that was never stopped, with every kind of message; read-only."""
     return run_reference(shutil.copytree(base, tmp_path_factory.mktemp("reference") / "stream"))

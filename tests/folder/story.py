@@ -1,10 +1,11 @@
-"""A stream with everything that a person can say, each message at a fixed position, so that it can be told again."""
+"""A stream with every kind of message, each at a fixed position, so that it can be repeated."""
 
 from contextlib import closing
 
 import numpy as np
 from digit_folder import arrivals, name_of, rows
 from digit_stream import digit_stream
+from folder.in_process import InProcessTrainer
 
 from csim.folder import inbox
 from csim.folder.codec import message_from_text
@@ -41,14 +42,14 @@ def tell(folder, messages, **options):
         return inbox.post(connection, messages, **options)
 
 
-def spoken(item_id):
-    """Return what a person calls an image: all that was not labelled before is one of two new classes."""
+def name_given(item_id):
+    """Return what a person calls an image: a known class, or one of two new classes."""
     name = name_of(item_id)
     return name if name in digit_stream().warm_up_names else "low" if name < "5" else "high"
 
 
 def replies(question, name):
-    """Yield what a person says to a question of one image's class, and how many images later."""
+    """Yield a person's messages about a question, and how many images later each comes."""
     match question % 6:
         case 1:
             yield from ((40, Skip(question)), (60, Named(question, name)))
@@ -69,24 +70,31 @@ def replies(question, name):
             yield 50, Named(question, name)
 
 
-def run_reference(folder):
-    """Take the images in small batches; whatever is asked is answered long before the answer is to be taken."""
+def run_reference(folder, trainer=InProcessTrainer):
+    """Take the images in small batches; post every answer long before its position."""
     for position, edit in EDITS.items():
         tell(folder, [edit], keys=[f"edit at {position}"], not_before=position)
-    with Stream(folder) as stream:
+    with Stream(folder, trainer=trainer) as stream:
         for start in range(0, IMAGES, 30):
             stream.take(arrivals(IMAGES)[start : start + 30])
-            asked = "SELECT q.id, q.position, i.id FROM questions q JOIN items i ON i.place = representative"
-            for question, position, item_id in rows(folder, asked):
-                for place, (delay, message) in enumerate(replies(question, spoken(item_id))):
-                    key = f"question {question}, {place}"
-                    tell(folder, [message], keys=[key], not_before=position + delay)
+            reply(folder)
         stream.finish()
     return folder
 
 
+def reply(folder):
+    """Post the messages about every question so far, each once."""
+    asked = (
+        "SELECT q.id, q.position, i.id FROM questions q JOIN items i ON i.place = representative"
+    )
+    for question, position, item_id in rows(folder, asked):
+        for index, (delay, message) in enumerate(replies(question, name_given(item_id))):
+            key = f"question {question}, {index}"
+            tell(folder, [message], keys=[key], not_before=position + delay)
+
+
 def retell(reference, folder):
-    """Fill a fresh folder's inbox with all that was said in the reference."""
+    """Post all messages of the reference to a new folder."""
     for key, not_before, *text in rows(
         reference, "SELECT key, not_before, kind, body FROM inbox ORDER BY number"
     ):

@@ -7,15 +7,17 @@ from contextlib import closing
 
 from csim.folder.layout import Layout
 
-# What two runs of the same stream must share. Not scores, whose last digits differ between batches of different size;
-# not how many seconds a training took; not where the images of a step began, which a restart moves.
+# What two runs of the same stream must share. Not scores: their last digits depend on the size of
+# the batch. Not the seconds of training. Not where a step's images begin, which a restart moves.
 SAME = {
-    "items": "SELECT place, id, is_accepted, nearest, model, class_id, question_id, is_told FROM items",
+    "items": "SELECT place, id, is_accepted, nearest, model, class_id, question_id, is_told"
+    " FROM items",
     "events": "SELECT number, position, kind, body FROM events",
     "classes": "SELECT * FROM classes",
     "questions": "SELECT id, position, representative, guesses, status, class_id FROM questions",
     "members": "SELECT * FROM members",
-    "models": "SELECT version, base, position, switch_at, images, installed_at, class_ids, sha256 FROM models",
+    "models": "SELECT version, base, position, switch_at, images, installed_at, class_ids, sha256"
+    " FROM models",
     "inbox": "SELECT i.key, i.not_before, i.kind, i.body, s.position, i.refusal FROM inbox i"
     " LEFT JOIN steps s ON s.step = i.step",
     "steps": "SELECT kind, position FROM steps WHERE kind != 'observe'",

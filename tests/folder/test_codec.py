@@ -43,12 +43,15 @@ def drawn(kind):
 @st.composite
 def questions(draw):
     members = [
-        r.Item(own, place, np.zeros((2, 2), np.uint8))
-        for place, own in enumerate(draw(st.lists(TEXTS, min_size=1, max_size=5, unique=True)))
+        r.Item(item_id, position, np.zeros((2, 2), np.uint8))
+        for position, item_id in enumerate(
+            draw(st.lists(TEXTS, min_size=1, max_size=5, unique=True))
+        )
     ]
     scores = st.floats(0, 1)
     guesses = draw(st.lists(st.tuples(NUMBERS, scores), max_size=3).map(tuple))
-    position, chosen = draw(NUMBERS), draw(st.sampled_from(members))
+    position = draw(NUMBERS)
+    chosen = draw(st.sampled_from(members))
     return r.Asked(position, r.Question(draw(NUMBERS), position, chosen, tuple(members), guesses))
 
 
@@ -74,7 +77,7 @@ def test_a_question_survives_text_and_its_images_are_found_again_by_their_ids(ev
     again = event_from_text(*event_to_text(event), album.__getitem__)
     assert again == event
     assert again.question.guesses == event.question.guesses  # == does not look at them
-    assert all(own is album[own.id] for own in again.question.members)
+    assert all(item is album[item.id] for item in again.question.members)
 
 
 @given(st.one_of([drawn(kind) for kind in MESSAGES]))

@@ -10,10 +10,10 @@ from folder.tables import dump, files, tables
 
 from csim.errors import FolderError, StorageError
 from csim.folder.copy import copy_folder
+from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.output import Output
 from csim.folder.stream import Stream
-from csim.folder.trainer_process import train
 from csim.records import AddClass
 
 
@@ -21,7 +21,8 @@ def test_a_copy_of_a_folder_at_rest_has_all_of_it(asked, tmp_path):
     size = copy_folder(asked, tmp_path / "to" / "copy")
     copy = tmp_path / "to" / "copy"
     assert dump(copy) == dump(asked)
-    ours, theirs = files(copy), files(asked)
+    ours = files(copy)
+    theirs = files(asked)
     assert {name: ours[name] for name in ours if name != "stream.db"} == {
         name: theirs[name] for name in theirs if name != "stream.db"
     }
@@ -30,13 +31,14 @@ def test_a_copy_of_a_folder_at_rest_has_all_of_it(asked, tmp_path):
 
 
 def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folder, tmp_path):
-    images, is_over = arrivals(300), threading.Event()
+    images = arrivals(300)
+    is_over = threading.Event()
 
     def run():
-        with Stream(folder, trains=False) as stream:
+        with Stream(folder, trainer=None) as stream:
             for start in range(0, len(images), 5):
                 if start % 20 == 0:
-                    stream._since = -100  # a snapshot is due: older files go
+                    stream._snapshots._last_end = -100  # a snapshot is due: older files go
                 stream.take(images[start : start + 5])
                 time.sleep(0.01)
         is_over.set()
@@ -51,7 +53,7 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
     assert is_over.is_set()
     begun = []
     for copy in copies[:: max(1, len(copies) // 4)]:
-        with Stream(copy, trains=False) as stream:
+        with Stream(copy, trainer=None) as stream:
             assert stream.problems == []
             begun.append(stream.position)
             stream.take(images[stream.position :])
@@ -61,14 +63,14 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
 
 
 def test_a_copy_replays_what_came_after_its_last_snapshot(asked, tmp_path):
-    stream = Stream(asked, trains=False)
-    stream._since = float("inf")
+    stream = Stream(asked, trainer=None)
+    stream._snapshots._last_end = float("inf")
     stream.take(arrivals(240)[200:])
     tell(asked, [AddClass("waits")], not_before=300)
     copy_folder(asked, tmp_path / "copy")
     before = knowledge(stream)
     stream.close()
-    with Stream(tmp_path / "copy", trains=False) as again:
+    with Stream(tmp_path / "copy", trainer=None) as again:
         assert knowledge(again) == before
     assert rows(tmp_path / "copy", "SELECT kind, step FROM inbox") == [("AddClass", None)]
 
@@ -115,9 +117,9 @@ def test_a_folder_that_lacks_a_file_it_needs_is_not_copied(asked, tmp_path):
     assert [left.name for left in tmp_path.iterdir()] == ["asked"]
 
 
-def test_a_place_that_cannot_be_written_is_said(asked, tmp_path):
+def test_a_path_that_cannot_be_written_is_refused(asked, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="choose another place"):
+    with pytest.raises(StorageError, match="choose another path"):
         copy_folder(asked, tmp_path / "file" / "copy")
 
 

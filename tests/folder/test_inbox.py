@@ -20,8 +20,8 @@ def connection(folder):
         yield opened
 
 
-def said(letters):
-    return [letter.message for letter in letters]
+def messages_of(queue):
+    return [queued.message for queued in queue]
 
 
 def test_a_message_is_safe_once_posted_even_if_its_sender_is_killed_at_once(folder):
@@ -42,7 +42,7 @@ def test_a_message_is_safe_once_posted_even_if_its_sender_is_killed_at_once(fold
     assert rows(folder, "SELECT kind, body, step FROM inbox") == [
         ("AddClass", '{"name": "heron"}', None)
     ]
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
     assert rows(folder, "SELECT name FROM classes WHERE name = 'heron'") == [("heron",)]
 
@@ -52,7 +52,7 @@ def test_messages_are_taken_in_the_order_in_which_they_came(connection):
     first = inbox.post(connection, messages[:2])
     second = inbox.post(connection, messages[2:])
     assert first + second == sorted(first + second)
-    assert said(inbox.waiting(connection, 0)) == messages
+    assert messages_of(inbox.waiting(connection, 0)) == messages
 
 
 def test_a_message_waits_for_its_position_and_those_for_earlier_positions_go_first(connection):
@@ -60,18 +60,18 @@ def test_a_message_waits_for_its_position_and_those_for_earlier_positions_go_fir
     inbox.post(connection, [Skip(2)], not_before=10)
     inbox.post(connection, [Skip(3)])
     inbox.post(connection, [Skip(4)], not_before=10)
-    assert said(inbox.waiting(connection, 0)) == [Skip(3)]
-    assert said(inbox.waiting(connection, 9)) == [Skip(3)]
-    assert said(inbox.waiting(connection, 10)) == [Skip(3), Skip(2), Skip(4)]
-    assert said(inbox.waiting(connection, 99)) == [Skip(3), Skip(2), Skip(4), Skip(1)]
+    assert messages_of(inbox.waiting(connection, 0)) == [Skip(3)]
+    assert messages_of(inbox.waiting(connection, 9)) == [Skip(3)]
+    assert messages_of(inbox.waiting(connection, 10)) == [Skip(3), Skip(2), Skip(4)]
+    assert messages_of(inbox.waiting(connection, 99)) == [Skip(3), Skip(2), Skip(4), Skip(1)]
 
 
 def test_a_key_that_is_sent_twice_is_one_message(connection, folder):
     once = inbox.post(connection, [Skip(1), Skip(2)], keys=["a", "b"])
     again = inbox.post(connection, [Skip(2), AddClass("heron")], keys=["b", "c"])
     assert again[0] == once[1]
-    assert said(inbox.waiting(connection, 0)) == [Skip(1), Skip(2), AddClass("heron")]
-    with Stream(folder, trains=False) as stream:
+    assert messages_of(inbox.waiting(connection, 0)) == [Skip(1), Skip(2), AddClass("heron")]
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
         assert inbox.post(connection, [AddClass("heron")], keys=["c"]) == again[1:]
         stream.attend()
@@ -103,7 +103,7 @@ def test_the_outcome_tells_waiting_from_taken_from_refused(connection, folder):
     assert [inbox.outcome(connection, number) for number in (good, bad, late)] == [
         (False, None)
     ] * 3
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
     assert inbox.outcome(connection, good) == (True, None)
     assert inbox.outcome(connection, late) == (False, None)
@@ -115,7 +115,7 @@ def test_the_outcome_tells_waiting_from_taken_from_refused(connection, folder):
 def test_a_refusal_is_kept_and_not_tried_again(connection, folder):
     inbox.post(connection, [Named(5, "heron")], keys=["too early"])
     for _ in range(2):
-        with Stream(folder, trains=False) as stream:
+        with Stream(folder, trainer=None) as stream:
             stream.attend()
     ((refusal, step),) = rows(folder, "SELECT refusal, step FROM inbox")
     assert refusal.startswith("no question has the id 5")
@@ -132,11 +132,12 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
         from csim.folder import inbox
         from csim.folder.database import open_for_messages
         from csim.records import AddClass
-        who, connection = sys.argv[2], open_for_messages(Path(sys.argv[1]))
+        who = sys.argv[2]
+        connection = open_for_messages(Path(sys.argv[1]))
         print("ready", flush=True)
         sys.stdin.readline()
-        for place in range(200):
-            inbox.post(connection, [AddClass(f"{who} {place}")], keys=[f"{who} {place}"])
+        for number in range(200):
+            inbox.post(connection, [AddClass(f"{who} {number}")], keys=[f"{who} {number}"])
     """
     senders = [
         subprocess.Popen(
@@ -149,7 +150,7 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
     ]
     for sender in senders:
         assert sender.stdout.readline() == b"ready\n"
-    with Stream(folder, trains=False) as stream:  # the engine takes them meanwhile
+    with Stream(folder, trainer=None) as stream:  # the engine takes them meanwhile
         for sender in senders:
             sender.stdin.write(b"go\n")
             sender.stdin.flush()
@@ -159,7 +160,7 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
         stream.attend()
     for sender in senders:
         sender.communicate()
-    sent = [f"{who} {place}" for who in ("ann", "bob", "cleo") for place in range(200)]
+    sent = [f"{who} {number}" for who in ("ann", "bob", "cleo") for number in range(200)]
     assert sorted(key for (key,) in rows(folder, "SELECT key FROM inbox")) == sorted(sent)
     assert rows(folder, "SELECT count(*) FROM inbox WHERE step IS NULL OR refusal IS NOT NULL") == [
         (0,)
@@ -167,7 +168,7 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
     names = [name for (name,) in rows(folder, "SELECT name FROM classes ORDER BY id")][-600:]
     for who in ("ann", "bob", "cleo"):  # each in its own order
         assert [name for name in names if name.startswith(who)] == [
-            f"{who} {place}" for place in range(200)
+            f"{who} {number}" for number in range(200)
         ]
 
 
@@ -182,9 +183,10 @@ def test_a_message_of_a_later_program_is_not_read_as_something_else(connection):
 def test_a_message_can_be_posted_through_a_plain_connection_of_the_standard_library(folder):
     with closing(sqlite3.connect(Layout(folder).database)) as plain:
         plain.execute(
-            "INSERT INTO inbox (key, not_before, kind, body) VALUES ('mine', 0, 'AddClass', '{\"name\": \"heron\"}')"
+            "INSERT INTO inbox (key, not_before, kind, body)"
+            " VALUES ('mine', 0, 'AddClass', '{\"name\": \"heron\"}')"
         )
         plain.commit()
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.attend()
     assert rows(folder, "SELECT refusal FROM inbox") == [(None,)]

@@ -118,7 +118,7 @@ def test_a_folder_in_which_nothing_happened_has_no_lines(base):
 def test_lines_can_be_read_while_the_engine_goes_on(asked, moment):
     """Between two queries of a reader, a class is added and given to an image."""
     with (
-        Stream(asked, trains=False) as stream,
+        Stream(asked, trainer=None) as stream,
         closing(open_for_reading(Layout(asked).database)) as connection,
     ):
         before = list(lines(connection))

@@ -36,15 +36,15 @@ def somebody(tmp_path):
 
 
 def test_a_second_engine_is_refused_and_told_which_process_runs(folder):
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         with pytest.raises(
             BusyError, match=rf"one engine at a time, process {os.getpid()} runs it"
         ):
-            Stream(folder, trains=False)
+            Stream(folder, trainer=None)
         assert holder(Layout(folder).lock) == os.getpid()
         stream.attend()  # undisturbed
     assert holder(Layout(folder).lock) is None
-    Stream(folder, trains=False).close()
+    Stream(folder, trainer=None).close()
 
 
 def test_the_process_that_is_named_is_the_holder(somebody, tmp_path):
@@ -114,5 +114,5 @@ def test_the_lock_survives_garbage_in_its_file(tmp_path):
 
 
 def test_a_place_where_nothing_can_be_written_says_so(tmp_path):
-    with pytest.raises(StorageError, match="must be written to"):
+    with pytest.raises(StorageError, match="must be writable, it is not"):
         Lock(tmp_path / "no such folder" / "lock")

@@ -45,32 +45,32 @@ MOMENTS = {
     "training": None,
     "the first file": (make.checkpoint, "write"),
     "the database": (database, "create"),
-    "the snapshot": (snapshots, "save"),
-    "the last move": (Path, "rename"),
+    "the snapshot": (snapshots.Snapshots, "save"),
+    "the last move": (os, "replace"),
 }
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_killed_init_leaves_no_folder_and_can_be_repeated(tmp_path, moment):
     def act():
-        if place := MOMENTS[moment]:
-            setattr(*place, die)
-        made(tmp_path / "stream", progress=None if place else die)
+        if patched := MOMENTS[moment]:
+            setattr(*patched, die)
+        made(tmp_path / "stream", progress=None if patched else die)
 
     assert in_child(act) == -signal.SIGKILL
     assert not (tmp_path / "stream").exists()
     assert all(left.name.startswith(".stream.") for left in tmp_path.iterdir())
     if moment == "training":
         made(tmp_path / "stream")
-        Stream(tmp_path / "stream", trains=False).close()
+        Stream(tmp_path / "stream", trainer=None).close()
 
 
 def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
     assert rows(base, "SELECT count(*), min(place), max(place) FROM items") == [(241, -241, -1)]
     found = dict(rows(base, "SELECT i.id, c.name FROM items i JOIN classes c ON c.id = i.class_id"))
     truth = {
-        f"labelled {place}": name
-        for place, name in enumerate(digit_stream().warm_up_names, start=1)
+        f"labelled {number}": name
+        for number, name in enumerate(digit_stream().warm_up_names, start=1)
     }
     assert found == truth
     assert rows(base, "SELECT DISTINCT is_told, is_accepted, score FROM items") == [(1, 1, None)]
@@ -86,7 +86,7 @@ def test_a_new_folder_holds_the_labelled_images_a_model_and_one_snapshot(base):
 
 
 def test_what_was_decided_at_the_start_is_read_back(base):
-    with Stream(base, trains=False) as stream:
+    with Stream(base, trainer=None) as stream:
         assert stream.config.image_shape == (8, 8)
         assert stream.config.retrain_lag == 60
         assert stream.config.settings.recent == 200
@@ -107,17 +107,17 @@ def test_what_is_there_already_is_refused_and_not_touched(tmp_path, base, there)
     assert [(file, file.stat().st_mtime_ns) for file in (root, *root.rglob("*"))] == before
 
 
-def test_a_place_where_nothing_can_be_made_is_said(tmp_path):
+def test_a_path_where_nothing_can_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError, match="choose another place"):
+    with pytest.raises(StorageError, match="choose another path"):
         made(tmp_path / "file" / "stream")
-    with pytest.raises(StorageError, match="choose another place"):
+    with pytest.raises(StorageError, match="choose another path"):
         made(Path("/proc/no such place/stream"))
     assert [left.name for left in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("room", [1_000, 100_000])
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, room):
+def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path, room):
     def act():
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
         made(tmp_path / "stream")
@@ -130,7 +130,7 @@ def test_parents_are_made_and_odd_names_are_fine(tmp_path):
     root = tmp_path / "a b" / "ü ?#%" / "stream"
     made(root, count=60)
     assert [left.name for left in root.parent.iterdir()] == ["stream"]
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         assert stream.position == 0
 
 

@@ -66,7 +66,7 @@ def test_later_runs_go_on_where_the_file_ends(asked, tmp_path, ending):
     written(asked, path)
     before = path.read_bytes()
     tell(asked, [Named(1, "heron")])
-    with Stream(asked, trains=False) as stream, closing(opened(asked, path)) as output:
+    with Stream(asked, trainer=None) as stream, closing(opened(asked, path)) as output:
         for start in range(200, 230, 10):
             stream.take(arrivals(230)[start : start + 10])
             assert output.catch_up() > 0
@@ -81,7 +81,7 @@ def test_later_runs_go_on_where_the_file_ends(asked, tmp_path, ending):
 def test_after_a_crash_every_line_is_there_once(asked, tmp_path, ending, harm):
     path = tmp_path / f"out{ending}"
     written(asked, path)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.take(arrivals(230)[200:])
     crashed = opened(asked, path)
     if harm != "nothing":
@@ -95,7 +95,7 @@ def test_after_a_crash_every_line_is_there_once(asked, tmp_path, ending, harm):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_file_that_was_shortened_or_deleted_is_written_anew(asked, tmp_path, ending):
+def test_a_file_that_was_shortened_or_deleted_is_written_again(asked, tmp_path, ending):
     path = tmp_path / f"out{ending}"
     written(asked, path)
     whole = path.read_bytes()
@@ -115,7 +115,7 @@ def test_the_header_stands_once_even_if_nothing_has_happened_yet(folder, tmp_pat
         with closing(opened(folder, path)) as output:
             output.catch_up()
             output.catch_up()
-    with Stream(folder, trains=False) as stream, closing(opened(folder, path)) as output:
+    with Stream(folder, trainer=None) as stream, closing(opened(folder, path)) as output:
         output.catch_up()
         stream.take(arrivals(10))
         output.catch_up()
@@ -124,9 +124,10 @@ def test_the_header_stands_once_even_if_nothing_has_happened_yet(folder, tmp_pat
 
 
 def test_two_files_of_one_folder_do_not_know_of_each_other(asked, tmp_path):
-    one, other = tmp_path / "one.jsonl", tmp_path / "other.csv"
+    one = tmp_path / "one.jsonl"
+    other = tmp_path / "other.csv"
     written(asked, one)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.take(arrivals(210)[200:])
     assert written(asked, other) > written(asked, one) > 0
     assert read(one) == read(other) == all_lines(asked)
@@ -137,7 +138,7 @@ def test_standard_output_gets_json_lines_and_only_what_is_new(asked):
     with closing(opened(asked, None, out)) as output:
         output.catch_up()
     assert [json.loads(line) for line in out.getvalue().splitlines()] == all_lines(asked)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.take(arrivals(205)[200:])
     rest = io.BytesIO()
     with closing(opened(asked, None, rest)) as output:
@@ -150,7 +151,7 @@ def test_standard_output_gets_json_lines_and_only_what_is_new(asked):
 def test_names_with_commas_quotes_and_other_scripts_survive(asked, tmp_path):
     name = 'grey, "heron" — 鷺'
     tell(asked, [AddClass(name), Named(1, name)])
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.attend()
     for ending in ENDINGS:
         written(asked, tmp_path / f"out{ending}")
@@ -166,7 +167,7 @@ def test_a_file_of_another_ending_is_refused_before_it_is_made(asked, tmp_path, 
     assert not (tmp_path / name).exists()
 
 
-def test_a_file_that_cannot_be_made_is_said(asked, tmp_path):
+def test_a_file_that_cannot_be_made_is_refused(asked, tmp_path):
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "folder.jsonl").mkdir()
     for path in (tmp_path / "file" / "out.jsonl", tmp_path / "folder.jsonl"):
@@ -182,7 +183,7 @@ def test_no_folder_no_file(tmp_path):
 
 def test_a_full_disk_is_said_and_the_next_run_writes_every_line_once(asked, tmp_path):
     path = tmp_path / "out.jsonl"
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.take(arrivals(350)[200:])
         written(asked, path)
         stream.take(arrivals(370)[350:])

@@ -3,7 +3,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from digit_folder import arrivals, decoded, rows
+from digit_folder import arrivals, decoded, rows, save
 from folder.story import tell
 
 from csim.folder.layout import Layout
@@ -23,7 +23,9 @@ def held(stream):
 
 
 def kept(folder):
-    return {own for (own,) in rows(folder, "SELECT id FROM items WHERE picture IS NOT NULL")}
+    return {
+        item_id for (item_id,) in rows(folder, "SELECT id FROM items WHERE picture IS NOT NULL")
+    }
 
 
 def limit(folder, most):
@@ -36,54 +38,56 @@ def limit(folder, most):
 def advanced(folder, until=330):
     """Answer some questions and go on; return the stream, with a snapshot just written."""
     tell(folder, [Named(1, "heron"), Named(2, "owl"), Skip(3)])
-    stream = Stream(folder, trains=False)
+    stream = Stream(folder, trainer=None)
     stream.take(arrivals(until)[stream.position :])
-    stream._save()
+    save(stream)
     return stream
 
 
 def test_kept_are_the_images_that_the_engine_holds_and_those_a_person_was_asked_about(asked):
     with advanced(asked) as stream:
         about = {
-            own
-            for (own,) in rows(
+            item_id
+            for (item_id,) in rows(
                 asked, "SELECT i.id FROM questions JOIN items i ON i.place = representative"
             )
         }
-        told = {own for (own,) in rows(asked, "SELECT id FROM items WHERE is_told")}
+        told = {item_id for (item_id,) in rows(asked, "SELECT id FROM items WHERE is_told")}
         assert kept(asked) == held(stream) | about | told
-    everything = {own for (own,) in rows(asked, "SELECT id FROM items")}
+    everything = {item_id for (item_id,) in rows(asked, "SELECT id FROM items")}
     assert len(everything - kept(asked)) > 50  # others are not
 
 
 def test_what_is_kept_is_the_very_file_under_its_own_hash(asked):
     advanced(asked).close()
     files = {arrival.id: arrival.kept for arrival in arrivals(330)}
-    query = "SELECT i.id, p.sha256, p.file FROM items i JOIN pictures p ON p.sha256 = i.picture WHERE place > 0"
+    query = (
+        "SELECT i.id, p.sha256, p.file FROM items i JOIN pictures p ON p.sha256 = i.picture"
+        " WHERE place > 0"
+    )
     found = rows(asked, query)
     assert len(found) > 100
     assert all(
-        file == files[own] and sha256 == hashlib.sha256(file).digest()
-        for own, sha256, file in found
+        file == files[item_id] and sha256 == hashlib.sha256(file).digest()
+        for item_id, sha256, file in found
     )
 
 
 def test_each_content_is_kept_once_and_goes_with_its_last_image(folder):
     once = arrivals(30)
     again = decoded([arrival.image for arrival in once], "the same again")
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.take([*once, *again])
     distinct = {file for (file,) in rows(folder, "SELECT file FROM pictures")}
     assert rows(folder, "SELECT count(*) FROM pictures") == [(len(distinct),)]
     assert rows(folder, "SELECT count(*) FROM items WHERE place > 0 AND picture NOTNULL") == [(60,)]
     assert {arrival.kept for arrival in once} <= distinct
-    with closing(
-        sqlite3.connect(Layout(folder).database)
-    ) as connection:  # one of the two is let go
+    with closing(sqlite3.connect(Layout(folder).database)) as connection:
+        # One of the two images loses its picture.
         connection.execute("UPDATE items SET picture = NULL WHERE id = 'image 1'")
         connection.commit()
-    with Stream(folder, trains=False) as stream:
-        stream._save()
+    with Stream(folder, trainer=None) as stream:
+        save(stream)
     assert {file for (file,) in rows(folder, "SELECT file FROM pictures")} == distinct
 
 
@@ -128,10 +132,13 @@ def test_with_no_room_at_all_only_what_open_questions_show_is_kept(asked):
     assert left == of_open_questions(asked) != set()
 
 
-def test_letting_pictures_go_changes_nothing_else(asked, asked_base, tmp_path):
-    query = "SELECT place, id, class_id, question_id, is_told FROM items WHERE place <= 200 ORDER BY place"
+def test_dropping_pictures_changes_nothing_else(asked, asked_base, tmp_path):
+    query = (
+        "SELECT place, id, class_id, question_id, is_told FROM items"
+        " WHERE place <= 200 ORDER BY place"
+    )
     before = rows(asked, query), rows(asked, "SELECT * FROM members")
     limit(asked, 0)
-    with Stream(asked, trains=False) as stream:
-        stream._save()
+    with Stream(asked, trainer=None) as stream:
+        save(stream)
     assert (rows(asked, query), rows(asked, "SELECT * FROM members")) == before

@@ -47,7 +47,7 @@ def test_classes_are_those_of_today_with_counts_that_add_up(reader, reference):
 
 
 def test_the_classes_are_those_that_the_engine_has(reference, reader):
-    with Stream(reference, trains=False) as stream:
+    with Stream(reference, trainer=None) as stream:
         assert {
             entry.id: entry.name for entry in reader.classes()
         } == stream._engine.dialogue.catalogue.names()
@@ -130,7 +130,7 @@ def test_the_images_of_a_question_are_decoded_from_their_pictures(reader):
 
 
 def test_a_reader_sees_each_new_step_while_the_engine_runs(asked):
-    with Reader(asked) as reader, Stream(asked, trains=False) as stream:
+    with Reader(asked) as reader, Stream(asked, trainer=None) as stream:
         for until in (210, 220, 230):
             stream.take(arrivals(until)[stream.position :])
             assert reader.counts.images() == reader.history.position() == until

@@ -12,12 +12,13 @@ def source(count, first=1):
 
 
 def taken(folder):
-    return [own for (own,) in rows(folder, "SELECT id FROM items WHERE place > 0 ORDER BY place")]
+    found = rows(folder, "SELECT id FROM items WHERE place > 0 ORDER BY place")
+    return [item_id for (item_id,) in found]
 
 
 @pytest.fixture
 def stream(folder):
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         yield stream
 
 
@@ -60,7 +61,7 @@ def test_troubles_are_counted_kept_and_tried_again_next_time(stream, folder):
     stream.attend()
     again, _ = run(stream, mixed)
     assert (again.taken, again.troubles, again.known) == (0, 2, 6)
-    stream._write_troubles()
+    stream._log.write_troubles()
     assert rows(folder, "SELECT id, kind FROM troubles ORDER BY id") == [
         ("gone.png", "vanished"),
         ("text.png", "not-an-image"),
@@ -97,8 +98,8 @@ def test_a_source_that_fails_loses_nothing_of_what_it_gave(folder):
         yield from source(7)
         raise ConnectionError
 
-    with Stream(folder, trains=False) as stream, pytest.raises(ConnectionError):
+    with Stream(folder, trainer=None) as stream, pytest.raises(ConnectionError):
         run(stream, broken())
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         run(stream, source(9))
     assert taken(folder) == [f"image {place}" for place in range(1, 10)]

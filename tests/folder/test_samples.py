@@ -67,7 +67,7 @@ def test_labels_are_those_at_arrival_and_today(reader):
 
 
 def test_the_newest_troubles_come_first(asked):
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         for name in "abc":
             stream.note(Trouble(name, "damaged", "why"))
     with Reader(asked) as reader:

@@ -11,11 +11,11 @@ def test_without_an_engine_a_message_is_taken_at_once(asked):
     (outcome,) = send(asked, [Named(1, "heron")])
     assert (outcome.is_taken, outcome.refusal) == (True, None)
     assert rows(asked, "SELECT status FROM questions WHERE id = 1") == [("answered",)]
-    Stream(asked, trains=False).close()  # nobody holds the folder
+    Stream(asked, trainer=None).close()  # nobody holds the folder
 
 
 def test_with_an_engine_it_is_safe_and_waits_for_it(asked):
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         (outcome,) = send(asked, [Named(1, "heron")])
         assert (outcome.is_taken, outcome.refusal) == (False, None)
         assert rows(asked, "SELECT status FROM questions WHERE id = 1") == [("open",)]

@@ -59,7 +59,7 @@ def test_every_image_has_a_class_or_waits(reference):
 def test_it_can_be_looked_at_while_the_engine_runs(asked):
     tell(asked, [AddClass("later")], not_before=500)
     tell(asked, [Named(1, "heron"), RemoveClass(99)])
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.note(Trouble("a", "damaged", "why"))
         stream.note(Trouble("b", "damaged", "why"))
         stream.note(Trouble("c", "empty", "why"))

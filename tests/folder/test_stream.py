@@ -6,15 +6,28 @@ import sqlite3
 from contextlib import closing, suppress
 
 import pytest
-from digit_folder import arrivals, make_folder, rows
-from folder.story import IMAGES, knowledge, retell, tell
+from digit_folder import arrivals, crash, make_folder, rows
+from folder.in_process import InProcessTrainer
+from folder.story import IMAGES, knowledge, retell, run_reference, tell
 from folder.tables import dump, files, tables
 
 from csim.errors import CheckpointError, CsimError, FolderError, StorageError
+from csim.folder.codec import event_to_text
+from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.folder.trainer_process import train
-from csim.records import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
+from csim.folder.trainer_process import TrainerProcess
+from csim.records import (
+    Accepted,
+    AddClass,
+    Correct,
+    Named,
+    Rejected,
+    RemoveClass,
+    RenameClass,
+    Skip,
+    TrainingDue,
+)
 from csim.sources.arrival import Trouble
 
 
@@ -33,6 +46,13 @@ def go_on(folder, until, batch=64, **options):
             stream.take(arrivals(until)[stream.position :][:batch])
 
 
+def assert_same(folder, other):
+    ours = tables(folder)
+    theirs = tables(other)
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+
+
 def flip(path, seed=0):
     """Change one bit of a file, somewhere in its second half."""
     content = bytearray(path.read_bytes())
@@ -40,38 +60,36 @@ def flip(path, seed=0):
     path.write_bytes(content)
 
 
-# Where a step may be cut short: before anything is written, and after each thing that follows the transaction.
-MOMENTS = ("_commit", "_write_troubles", "_begin_training", "_save")
+# Where a step may be cut short: before the transaction, and at each action after it.
+MOMENTS = {
+    "the step": lambda stream: (stream._log, "write"),
+    "troubles": lambda stream: (stream._log, "write_troubles"),
+    "training": lambda stream: (stream._training, "begin_due"),
+    "snapshot": lambda stream: (stream._snapshots, "save"),
+}
 
 
 def disturbed(folder, seed, crashes):
-    """Take all images, stopped at random moments as a killed process is: nothing is closed, nothing saved."""
+    """Take all images, with crashes at random moments, after which nothing more is written."""
     rng = random.Random(seed)  # noqa: S311
     while True:
-        stream = Stream(folder)
-        patience, moment = rng.randrange(3), rng.choice(MOMENTS)
+        stream = Stream(folder, trainer=InProcessTrainer)
+        batches = rng.randrange(3)  # before the crash
+        moment = rng.choice(list(MOMENTS))
         try:
             while stream.position < IMAGES:
-                if crashes and not patience:
-                    setattr(stream, moment, stop)
-                    stream._since = (
-                        -100 if moment == "_save" else stream._since
-                    )  # a snapshot is due
-                patience -= 1
+                if crashes and not batches:
+                    setattr(*MOMENTS[moment](stream), stop)
+                    if moment == "snapshot":
+                        stream._snapshots._last_end = -100  # the next one is due
+                batches -= 1
                 start = stream.position
                 stream.take(arrivals(IMAGES)[start : start + rng.randrange(1, 40)])
             stream.finish()
             stream.close()
         except Stopped:
             crashes -= 1
-            stream._release()
-            if (
-                rng.random() < 0.8
-            ):  # the trainer was quicker than the end of its parent; it need not start again
-                for (version,) in rows(
-                    folder, "SELECT version FROM models WHERE installed_at IS NULL"
-                ):
-                    train(Layout(folder), version)
+            crash(stream)
         else:
             return crashes
 
@@ -79,20 +97,25 @@ def disturbed(folder, seed, crashes):
 @pytest.mark.slow
 def test_a_stream_that_is_stopped_again_and_again_ends_as_one_that_never_was(reference, folder):
     assert disturbed(retell(reference, folder), seed=4, crashes=12) == 0
-    ours, theirs = tables(folder), tables(reference)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(folder, reference)
 
 
-def test_the_story_has_all_that_a_person_can_say_and_all_that_can_happen(reference):
-    said = {
+@pytest.mark.slow
+def test_every_trainer_gives_the_same_stream(reference, folder):
+    run_reference(folder, TrainerProcess)
+    assert_same(folder, reference)
+
+
+def test_the_story_has_every_kind_of_message_and_event(reference):
+    taken = {
         kind
         for (kind,) in rows(
             reference, "SELECT DISTINCT kind FROM inbox WHERE step AND refusal IS NULL"
         )
     }
-    assert said == {
-        "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass", "Skip", "Split", "Undo",
+    assert taken == {
+        "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass",
+        "Skip", "Split", "Undo",
     }  # fmt: skip
     happened = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM events")}
     assert happened >= {
@@ -109,11 +132,46 @@ def test_the_story_has_all_that_a_person_can_say_and_all_that_can_happen(referen
     assert rows(reference, "SELECT count(*) FROM models WHERE installed_at IS NOT NULL")[0][0] > 3
 
 
+def logged(folder):
+    """Return what the log says happened in the stream, step by step."""
+    found = []
+    for (step,) in rows(folder, "SELECT step FROM steps WHERE kind != 'warm-up' ORDER BY step"):
+        found += rows(folder, "SELECT id, is_accepted FROM items WHERE step = ?", step)
+        found += rows(folder, "SELECT kind, body FROM events WHERE step = ? ORDER BY number", step)
+    return found
+
+
+def as_logged(events):
+    """Return events in the form of `logged`, the decisions of a step before its other events."""
+    found = []
+    for event in events:
+        if isinstance(event, Accepted | Rejected):
+            found.append((event.item_id, int(isinstance(event, Accepted))))
+        elif not isinstance(event, TrainingDue):
+            found.append(event_to_text(event))
+    return found
+
+
+def test_all_that_happens_is_returned_in_order(reference, folder):
+    retell(reference, folder)
+    events = []
+    with Stream(folder, trainer=InProcessTrainer) as stream:
+        for start in range(0, IMAGES, 10):  # so that a search ends a batch
+            events += stream.take(arrivals(IMAGES)[start : start + 10])
+        assert stream.take([]) == []
+        events += stream.attend()
+        events += stream.finish()
+        assert stream.finish() == []
+    assert as_logged(events) == logged(folder)
+    happened = {type(event).__name__ for event in events}
+    assert happened >= {"Accepted", "Rejected", "Asked", "Labelled", "Retrained", "TrainingDue"}
+
+
 def test_each_message_is_taken_at_exactly_its_position(folder):
     places = [7, 7, 13, 13, 40, 41]
     for number, place in enumerate(places):
         tell(folder, [AddClass(f"class {number}")], not_before=place)
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         stream.take(arrivals(40))
         stream.attend()
     taken = rows(
@@ -138,7 +196,7 @@ def test_each_message_is_taken_at_exactly_its_position(folder):
 def test_a_message_that_must_be_refused_does_not_stop_the_others(asked):
     tell(asked, [AddClass("a"), RemoveClass(77), Named(1, "b"), Named(1, "c"), Named(2, " \n")])
     tell(asked, [Skip(2), RenameClass(0, "d")])
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.attend()
     refused = [
         refusal is not None
@@ -154,7 +212,7 @@ def test_a_message_that_must_be_refused_does_not_stop_the_others(asked):
 
 def test_a_refused_message_leaves_the_engine_as_it_was(asked):
     tell(asked, [RemoveClass(77), Named(999, "b"), Named(2, ""), RenameClass(0, "x" * 300)])
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         before = knowledge(stream)
         stream.attend()
         assert knowledge(stream) == before
@@ -162,45 +220,43 @@ def test_a_refused_message_leaves_the_engine_as_it_was(asked):
 
 def test_a_restart_comes_back_to_where_the_engine_was(asked):
     tell(asked, [Named(1, "heron"), Skip(2), AddClass("owl")], not_before=230)
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     stream.take(arrivals(300)[200:])
     before = knowledge(stream)
-    stream._release()
-    again = Stream(asked, trains=False)
+    crash(stream)
+    again = Stream(asked, trainer=None)
     assert knowledge(again) == before
     again.close()
-    with Stream(asked, trains=False) as after:  # now from its snapshot, nothing is done again
+    with Stream(asked, trainer=None) as after:  # now from its snapshot, nothing is done again
         assert knowledge(after) == before
 
 
-@pytest.mark.slow
-def test_live_the_place_of_the_switch_is_recorded_and_a_replay_comes_to_the_same(reference, folder):
-    stream = Stream(retell(reference, folder), is_live=True)
-    stream._since = float("inf")  # no snapshot but the first: all will be done again
+def test_live_the_position_of_the_switch_is_recorded_and_replayed(reference, folder):
+    stream = Stream(retell(reference, folder), is_live=True, trainer=InProcessTrainer)
+    stream._snapshots._last_end = float("inf")  # no snapshot but the first: all will be done again
     while stream.position < 300:
         stream.take(arrivals(IMAGES)[stream.position :][:20])
-    while stream._trainer.version is not None and len(rows(folder, "SELECT 1 FROM models")) < 4:
-        stream.attend()  # until some more are installed, whatever the machine's load
     before = knowledge(stream)
-    stream._release()
+    crash(stream)
     switched = rows(
         folder,
-        "SELECT m.installed_at, s.position FROM models m JOIN steps s ON s.body = m.version WHERE s.kind = 'install'",
+        "SELECT m.installed_at, s.position FROM models m JOIN steps s ON s.body = m.version"
+        " WHERE s.kind = 'install'",
     )
     assert switched
     assert all(installed == position for installed, position in switched)
     assert rows(folder, "SELECT DISTINCT switch_at FROM models WHERE version > 1") == [(None,)]
     logged = dump(folder)
-    again = Stream(folder, trains=False)
+    again = Stream(folder, trainer=None)
     assert knowledge(again) == before
-    again._release()
+    crash(again)
     assert dump(folder) == logged
 
 
-def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
-    stream = Stream(asked, trains=False)
+def test_a_replay_that_differs_from_the_log_is_refused(asked):
+    stream = Stream(asked, trainer=None)
     stream.take(arrivals(220)[200:])
-    stream._release()
+    crash(stream)
     with closing(sqlite3.connect(Layout(asked).database)) as connection:
         connection.execute("UPDATE items SET is_accepted = 1 - is_accepted WHERE place = 210")
         connection.commit()
@@ -208,7 +264,7 @@ def test_a_log_that_the_engine_does_not_come_to_again_is_noticed(asked):
     with pytest.raises(
         FolderError, match=r"step \d+ \(observe\) does not; run it with the versions of csim"
     ):
-        Stream(asked, trains=False)
+        Stream(asked, trainer=None)
     assert dump(asked) == before
 
 
@@ -219,52 +275,53 @@ def snapshots_of(folder):
 @pytest.mark.parametrize(
     "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"")]
 )
-def test_if_the_newer_snapshot_is_damaged_the_older_serves_and_one_is_told(asked, harm):
-    with Stream(asked, trains=False) as stream:
+def test_if_the_newer_snapshot_is_damaged_the_older_is_used_and_reported(asked, harm):
+    with Stream(asked, trainer=None) as stream:
         before = knowledge(stream)
         assert stream.problems == []
     older, newer = snapshots_of(asked)
     harm(newer)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         assert knowledge(stream) == before
         assert len(stream.problems) == 1
         assert newer.name in stream.problems[0]
-    with Stream(asked, trains=False) as stream:  # it has been written anew
+    with Stream(asked, trainer=None) as stream:  # it has been written again
         assert knowledge(stream) == before
         assert stream.problems == []
     assert snapshots_of(asked) == [older, newer]
 
 
-def test_if_both_snapshots_are_damaged_that_is_said_and_nothing_is_changed(asked):
+def test_if_both_snapshots_are_damaged_nothing_is_changed(asked):
     for snapshot in snapshots_of(asked):
         flip(snapshot)
     before = files(asked), dump(asked)
     for _ in range(2):
         with pytest.raises(
-            FolderError, match=r"no whole snapshot left .*; restore the folder from a backup"
+            FolderError,
+            match=r"must have an undamaged snapshot, .*; restore the folder from a backup",
         ):
-            Stream(asked, trains=False)
+            Stream(asked, trainer=None)
     assert (files(asked), dump(asked)) == before
 
 
 @pytest.mark.parametrize(
     "harm", [flip, lambda path: path.unlink(), lambda path: path.write_bytes(b"hello")]
 )
-def test_a_missing_or_damaged_model_is_said_and_nothing_is_changed(asked, harm):
+def test_a_missing_or_damaged_model_is_refused_and_nothing_is_changed(asked, harm):
     harm(Layout(asked).model(1))
     before = files(asked), dump(asked)
     for _ in range(2):
         with pytest.raises((FolderError, CheckpointError), match=r"000001\.safetensors"):
-            Stream(asked, trains=False)
+            Stream(asked, trainer=None)
     assert (files(asked), dump(asked)) == before
 
 
 def test_the_lock_is_free_after_a_start_that_failed(asked):
     away = shutil.move(Layout(asked).model(1), asked / "elsewhere")
     with pytest.raises(CsimError):
-        Stream(asked, trains=False)
+        Stream(asked, trainer=None)
     shutil.move(away, Layout(asked).model(1))
-    Stream(asked, trains=False).close()
+    Stream(asked, trainer=None).close()
 
 
 def fill_the_disk(stream):
@@ -283,7 +340,7 @@ def test_a_full_disk_loses_nothing(asked, tmp_path):
     for each in (asked, calm):
         tell(each, [Named(1, "heron"), Named(2, "owl")], keys=["a", "b"], not_before=240)
     go_on(calm, 330)
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     fill_the_disk(stream)
     with pytest.raises(StorageError, match="make room"):
         take_for_ever(stream)
@@ -292,22 +349,20 @@ def test_a_full_disk_loses_nothing(asked, tmp_path):
         stream.close()
     assert files(asked / "snapshots") == before  # what the engine knows beyond the log is not kept
     go_on(asked, 330)
-    ours, theirs = tables(asked), tables(calm)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(asked, calm)
 
 
 def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked):
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     fill_the_disk(stream)
     with pytest.raises(StorageError):
         take_for_ever(stream)
     stream._connection.execute("PRAGMA max_page_count = 1000000")  # there is room again
     for act in (lambda: stream.take(arrivals(400)[stream.position :][:16]), stream.finish):
-        with pytest.raises(FolderError, match="open the folder anew"):
+        with pytest.raises(FolderError, match="open the folder again"):
             act()
     stream.close()
-    go_on(asked, 330, trains=False)
+    go_on(asked, 330, trainer=None)
     places = [
         place for (place,) in rows(asked, "SELECT place FROM items WHERE place > 0 ORDER BY place")
     ]
@@ -315,10 +370,11 @@ def test_a_stream_that_could_not_write_a_step_does_not_go_on_as_if_it_had(asked)
 
 
 @pytest.mark.parametrize("name", ["snapshots", "jobs"])
-def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
-    stream = Stream(due, trains=False)
+def test_a_file_that_cannot_be_written_is_reported_like_a_full_disk(due, name):
+    stream = Stream(due, trainer=None)
     stream.take(arrivals(210)[200:])
-    folder, away = due / name, due / "away"
+    folder = due / name
+    away = due / "away"
     folder.rename(away)
     folder.write_text("in the way")
     if name == "snapshots":
@@ -333,11 +389,11 @@ def test_a_file_that_cannot_be_written_is_said_like_a_full_disk(due, name):
             stream.close()
     folder.unlink()
     away.rename(folder)
-    with Stream(due, trains=False) as again:
+    with Stream(due, trainer=None) as again:
         assert again.position == 210
 
 
-def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due):
+def test_a_model_left_by_a_killed_trainer_takes_over_at_its_position(due):
     train(Layout(due), 2)
     go_on(due, 260)
     assert rows(due, "SELECT switch_at, installed_at, seconds FROM models WHERE version = 2") == [
@@ -348,12 +404,12 @@ def test_a_model_that_was_trained_by_one_who_died_is_taken_over_at_its_place(due
 
 
 @pytest.mark.slow
-def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_model(due, tmp_path):
+def test_a_killed_trainer_is_reported_and_the_next_run_trains_the_same_model(due, tmp_path):
     calm = shutil.copytree(due, tmp_path / "calm")
     train(Layout(calm), 2)
     go_on(calm, 260)
     stream = Stream(due)
-    os.kill(stream._trainer._process.pid, signal.SIGKILL)
+    os.kill(stream._training._trainer._process.pid, signal.SIGKILL)
     with pytest.raises(
         FolderError, match=r"model 2 must be trained .* failed .*nothing is lost, run again"
     ):
@@ -362,42 +418,38 @@ def test_a_killed_trainer_is_said_and_the_next_run_trains_again_to_the_same_mode
     stream.close()
     Layout(due).model(2).with_name(".000002.safetensors.half").write_bytes(b"half a model")
     go_on(due, 260)
-    ours, theirs = tables(due), tables(calm)
-    for name in theirs:
-        assert ours[name] == theirs[name], name
+    assert_same(due, calm)
 
 
 def test_training_waits_for_whoever_runs_the_stream_next(due):
-    with Stream(due, trains=False) as stream:
+    with Stream(due, trainer=None) as stream:
         stream.attend()
-        assert stream._trainer.version is None
-        assert stream._trainer._process is None
+        assert not stream.is_training
     assert rows(due, "SELECT installed_at FROM models WHERE version = 2") == [(None,)]
     assert Layout(due).job(2).is_file()
 
 
-@pytest.mark.slow
 def test_with_no_lag_a_model_takes_over_where_it_became_due_and_the_folder_opens_again(tmp_path):
     folder = make_folder(tmp_path / "stream", retrain_lag=0)
-    stream = Stream(folder)
-    stream._since = float("inf")  # no snapshot: all will be done again
+    stream = Stream(folder, trainer=InProcessTrainer)
+    stream._snapshots._last_end = float("inf")  # no snapshot: all will be done again
     stream.take(arrivals(100))
     tell(
         folder, [Named(1, "one new class"), Named(2, "another new class")]
     )  # the second while the first is trained
     stream.take(arrivals(130)[100:])
     before = knowledge(stream)
-    stream._release()
+    crash(stream)
     assert (
         rows(folder, "SELECT position, switch_at, installed_at FROM models WHERE version > 1")
         == [(100,) * 3] * 2
     )
     assert rows(folder, "SELECT count(*) FROM steps WHERE kind = 'observe' AND body = 0") == [(0,)]
-    with Stream(folder, trains=False) as stream:
+    with Stream(folder, trainer=None) as stream:
         assert knowledge(stream) == before
 
 
-def test_what_no_row_speaks_of_is_swept_at_the_start(due):
+def test_files_that_no_row_names_are_removed_at_the_start(due):
     layout = Layout(due)
     needed = files(due)
     for path in (
@@ -405,7 +457,7 @@ def test_what_no_row_speaks_of_is_swept_at_the_start(due):
         layout.job(2).with_name(".000002.safetensors.abc"), layout.snapshot(1).with_name(".x"),
     ):  # fmt: skip
         path.write_bytes(b"left behind")
-    Stream(due, trains=False)._release()
+    crash(Stream(due, trainer=None))
     assert files(due) == needed
 
 
@@ -429,15 +481,15 @@ def test_after_a_snapshot_only_what_a_restart_needs_is_left(reference):
 def test_troubles_are_counted_once_and_may_come_again(folder):
     trouble = Trouble("broken.png", "damaged", "it ends too early")
     for _ in range(2):
-        with Stream(folder, trains=False) as stream:
+        with Stream(folder, trainer=None) as stream:
             assert stream.known(["image 1"]) == set()
             stream.note(trouble)
             stream.note(trouble)
-    stream = Stream(folder, trains=False)
+    stream = Stream(folder, trainer=None)
     stream.note(Trouble("empty.png", "empty", "it has no bytes"))
     stream.take(arrivals(5))
-    stream._release()
-    with Stream(folder, trains=False) as stream:
+    crash(stream)
+    with Stream(folder, trainer=None) as stream:
         asked = ["image 5", "labelled 1", "broken.png", "empty.png", "image 6", ""]
         assert stream.known(asked) == {"image 5", "labelled 1"}
         assert stream.known([]) == set()
@@ -448,12 +500,12 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
 
 
 def test_to_finish_twice_asks_once_even_after_a_crash(asked):
-    stream = Stream(asked, trains=False)
+    stream = Stream(asked, trainer=None)
     stream.take(arrivals(230)[200:])
     stream.finish()
     stream.finish()
-    stream._release()
-    with Stream(asked, trains=False) as stream:
+    crash(stream)
+    with Stream(asked, trainer=None) as stream:
         stream.finish()
         assert rows(asked, "SELECT count(*) FROM steps WHERE kind = 'ask'") == [(1,)]
         stream.take(arrivals(231)[230:])
@@ -462,7 +514,7 @@ def test_to_finish_twice_asks_once_even_after_a_crash(asked):
 
 
 def test_to_finish_leaves_no_image_without_a_class_but_those_asked_about(asked):
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.finish()
     asked_about = {
         place
@@ -474,7 +526,7 @@ def test_to_finish_leaves_no_image_without_a_class_but_those_asked_about(asked):
 
 def test_nothing_to_take_is_fine(asked):
     before = dump(asked)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         stream.take([])
         stream.attend()
     assert dump(asked) == before
@@ -484,19 +536,25 @@ def test_the_size_of_the_batches_changes_nothing(base, tmp_path):
     results = []
     for size in (1, 7, 100):
         folder = shutil.copytree(base, tmp_path / str(size))
-        go_on(folder, 100, batch=size, trains=False)
+        go_on(folder, 100, batch=size, trainer=None)
         found = tables(folder)
         results.append(found)
     assert results[0] == results[1] == results[2]
 
 
 def test_images_that_a_correction_gave_their_class_are_still_of_its_question(asked):
-    query = "SELECT question_id FROM members GROUP BY question_id HAVING count(*) > 2 ORDER BY question_id"
+    query = (
+        "SELECT question_id FROM members GROUP BY question_id HAVING count(*) > 2"
+        " ORDER BY question_id"
+    )
     ((question,), *_) = rows(asked, query)
-    with Stream(asked, trains=False) as stream:
+    with Stream(asked, trainer=None) as stream:
         tell(asked, [Named(question, "crane"), Correct(question, "heron")])
         stream.attend()
-    given = "SELECT c.name, i.question_id FROM items i JOIN members m USING (place) JOIN classes c ON c.id = i.class_id"
+    given = (
+        "SELECT c.name, i.question_id FROM items i JOIN members m USING (place)"
+        " JOIN classes c ON c.id = i.class_id"
+    )
     found = rows(asked, f"{given} WHERE m.question_id = ?", question)
     assert len(found) > 2
     assert set(found) == {("heron", question)}

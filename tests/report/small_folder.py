@@ -77,7 +77,7 @@ def small_folder() -> Path:
     """Return the folder; whoever changes it takes a copy."""
     root = new_folder(Path(_TEMPORARY.name) / "small & <i>nasty")
     _, _, stream, what = _split()
-    with Stream(root, trains=False) as engine:
+    with Stream(root, trainer=None) as engine:
         engine.take(stream[:_BEFORE])
     with Reader(root) as reader:
         asked = [

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
 
+from csim.atomic import move_into_place
 from csim.bench.datasets.files import RemoteFile
 from csim.errors import InputError
 
@@ -75,7 +76,7 @@ def download(
         try:
             with part.open("a+b") as content:
                 _from_any(_Transfer(file, content, on_progress, timeout), waits)
-            os.replace(part, target)
+            move_into_place(part, target)
         except OSError as error:
             raise InputError(
                 f"{part} cannot be written ({error.strerror or error}); "

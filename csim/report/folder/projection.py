@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from csim.build import open_encoder
+from csim.folder.jobs import read_model
 from csim.folder.reader import Reader
-from csim.folder.trainer_process import read_model
 from csim.report.charts import Panel, project
 from csim.report.page import Embedding
 from csim.sources.arrival import Arrival, Decoded

@@ -332,9 +332,12 @@ REFUSED = {
     ),
     "own images of no kind": (
         ["default", "mine", "--data", "notes.txt"],
-        ["notes.txt is neither", ".npz with"],
+        ["notes.txt must be an .npz or a folder", ".npz with"],
     ),
-    "an empty folder": (["default", "mine", "--data", "empty"], ["empty cannot be taken"]),
+    "an empty folder": (
+        ["default", "mine", "--data", "empty"],
+        ["empty cannot be used as a data set"],
+    ),
     "no arrays": (
         ["default", "mine", "--data", "bare.npz"],
         ["arrays images and labels", "it holds none"],
@@ -354,7 +357,7 @@ REFUSED = {
     "a pickle": (["default", "mine", "--data", "pickle.npz"], ["plain arrays"]),
     "a text called npz": (
         ["default", "mine", "--data", "text.npz"],
-        ["not a whole .npz", "np.savez"],
+        ["not a complete .npz", "np.savez"],
     ),
     "a class of one": (
         ["default", "mine", "--data", "single.npz"],

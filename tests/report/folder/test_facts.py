@@ -153,7 +153,7 @@ def test_a_stream_that_nothing_has_come_to_has_facts_too(tmp_path):
 
 def test_inside_a_moment_nothing_changes_though_the_stream_goes_on(tmp_path):
     root = new_folder(tmp_path / "new")
-    with Reader(root) as reader, Stream(root, trains=False) as stream:
+    with Reader(root) as reader, Stream(root, trainer=None) as stream:
         stream.take(arrivals()[:5])
         with reader.transaction():
             before = gather(reader)

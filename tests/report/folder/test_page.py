@@ -200,7 +200,7 @@ def test_a_stream_without_questions_has_a_page(tmp_path):
 
 def test_a_budget_without_limit_is_not_drawn(tmp_path):
     root = new_folder(tmp_path / "free", budget=1.0)
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         stream.take(arrivals()[:30])
     words = Page(render(root)).words
     assert "questions asked; no limit is set" in words
@@ -239,7 +239,7 @@ def test_the_page_changes_nothing_in_the_folder(tmp_path):
 
 def test_the_page_can_be_made_while_the_stream_runs(tmp_path):
     root = new_folder(tmp_path / "busy")
-    with Stream(root, trains=False) as stream:
+    with Stream(root, trainer=None) as stream:
         stream.take(arrivals()[:40])
         page = Page(render(root))
         stream.take(arrivals()[40:60])
