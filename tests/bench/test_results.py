@@ -328,7 +328,7 @@ def writer(tmp_path):
     process.join()
 
 
-def wait_for(claim, seconds=60):
+def wait_for(claim, seconds=600):
     end = time.monotonic() + seconds
     while not claim():
         assert time.monotonic() < end, "it never happened"

@@ -158,7 +158,7 @@ def test_a_full_disk_stops_the_run_cleanly_and_room_lets_it_go_on(folder, incomi
         command,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
     )
@@ -167,7 +167,7 @@ def test_a_full_disk_stops_the_run_cleanly_and_room_lets_it_go_on(folder, incomi
     taken = rows(folder, "SELECT count(*) FROM items WHERE place > 0")[0][0]
     assert 60 <= taken < 3060
     done = subprocess.run(
-        [*command, "--json"], capture_output=True, text=True, timeout=300, check=True
+        [*command, "--json"], capture_output=True, text=True, timeout=600, check=True
     )
     outcome = json.loads(done.stdout.splitlines()[-1])
     assert outcome["position"] == 3060

@@ -15,7 +15,7 @@ def csim(*arguments):
         [sys.executable, "-m", "csim", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 
@@ -40,7 +40,7 @@ def test_help_does_not_wait_for_heavy_libraries():
     heavy = "torch", "matplotlib", "sklearn", "scipy"
     program = f"import csim.cli.main, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True
     )
     assert done.stdout.strip() == "[]"
 

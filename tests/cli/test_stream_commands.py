@@ -6,13 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from digit_folder import SETTINGS, arrivals, make_folder, name_of, rows
 from digit_stream import digit_stream
 from PIL import Image
 from typer.testing import CliRunner
+from waiting import wait_for
 
 from csim.cli.main import app
 from csim.folder.stream import Stream
@@ -131,7 +131,7 @@ def test_predictions_on_standard_output_stand_alone_there(fresh, photos, tmp_pat
         "--out",
         "-",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert [json.loads(line)["position"] for line in done.stdout.splitlines()][:60] == list(
         range(1, 61)
     )
@@ -163,11 +163,9 @@ def test_a_run_that_is_stopped_ends_cleanly_and_goes_on_later(fresh, tmp_path, s
     command = [sys.executable, "-m", "csim", "run", str(stream), str(incoming), "--watch"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     Image.fromarray(digit_stream().images[0].astype("uint8")).save(incoming / "one.png")
-    until = time.monotonic() + 60
-    while not rows(stream, "SELECT 1 FROM items WHERE place > 0") and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_for(lambda: rows(stream, "SELECT 1 FROM items WHERE place > 0"))
     process.send_signal(signum)
-    _, words = process.communicate(timeout=60)
+    _, words = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "goes on from here" in words
     assert rows(stream, "SELECT id FROM items WHERE place > 0") == [("one.png",)]

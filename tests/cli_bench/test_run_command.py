@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import pytest
 from bench.nearest_mean import few_digits
 from PIL import Image
 from typer.testing import CliRunner
+from waiting import HANG_SECONDS, wait_for
 
 from csim.bench.answers import Answers
 from csim.bench.case import Case
@@ -44,7 +44,6 @@ OTHERS = (
     "peak_memory_mb",
     "classes_learned",
 )
-PATIENCE = 300  # seconds that a busy machine may take
 
 
 def settings(**changes):
@@ -435,7 +434,7 @@ def test_on_a_terminal_a_bar_shows_images_and_an_estimate(tmp_path):
     process = started(*words, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = "".join(iter(lambda: read_some(mine), ""))
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(HANG_SECONDS) == 0
     os.close(mine)
     bare = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     count = json.loads(next((tmp_path / "runs").iterdir()).read_text())["stream"]["images"]
@@ -474,11 +473,12 @@ def family_of(pid):
     return found
 
 
-def wait_for(claim):
-    end = time.monotonic() + PATIENCE
-    while not claim():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.02)
+def has_torch(pid):
+    """Tell whether a process has loaded torch: it is about to work."""
+    try:
+        return "libtorch" in Path(f"/proc/{pid}/maps").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def lasting(path):
@@ -499,11 +499,8 @@ def test_a_run_that_is_killed_and_started_again_ends_as_if_nothing_had_happened(
 
     # Only the parent is killed, in the middle of two runs at once.
     process = started(*KILLED, *SEEDS, "--jobs", 2, "--out", out, stderr=subprocess.DEVNULL)
-    wait_for(
-        lambda: len(family_of(process.pid)) >= 4
-    )  # itself, two workers, and Python's own cleaner
+    wait_for(lambda: sum(map(has_torch, family_of(process.pid))) == 3)  # itself and two workers
     workers = family_of(process.pid)
-    time.sleep(1)
     assert finished() == []
     process.kill()
     process.wait()

@@ -33,7 +33,7 @@ def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
                 env=os.environ | {"PATH": path},
                 capture_output=True,
                 text=True,
-                timeout=300,
+                timeout=600,
             )
             assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
             said[command] = done.stdout

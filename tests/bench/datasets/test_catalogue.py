@@ -41,7 +41,9 @@ DOCS = Path(__file__).parents[3] / "docs/datasets.md"
 
 @pytest.fixture
 def places(tmp_path):
-    return Places((tmp_path / "data", tmp_path / "cache"), partial(download, waits=(), timeout=5.0))
+    return Places(
+        (tmp_path / "data", tmp_path / "cache"), partial(download, waits=(), timeout=600.0)
+    )
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def roots(tmp_path):
 
 @pytest.fixture
 def places(roots):
-    return Places(roots, partial(download, waits=(), timeout=5.0))
+    return Places(roots, partial(download, waits=(), timeout=600.0))
 
 
 @pytest.fixture
