@@ -107,7 +107,7 @@ def test_a_table_is_printed_and_left_on_disk(run, data_dir, tmp_path):
     result = run("bench", "speed", "--data-dir", data_dir, "--out", out, "--json")
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
-    assert [row["what"] for row in rows] == ["triplet loss", "training", "observe"]
+    assert [row["what"] for row in rows] == ["triplet loss", "training", "observe", "csim --help"]
     assert (out / "speed.md").read_text(encoding="utf-8") in result.stdout
     with (out / "speed.csv").open(encoding="utf-8", newline="") as file:
         assert [row["what"] for row in csv.DictReader(file)] == [row["what"] for row in rows]

@@ -123,6 +123,7 @@ def test_races_run_on_any_images(split):
             speed.race_losses(size=16, rounds=1),
             speed.race_training(train, SETTINGS, rounds=1, per_class=40),
             speed.race_observing(train, rounds=3, per_class=40),
+            speed.race_help(rounds=1),
         ]
     assert all(ours > 0 and other > 0 for ours, other in pairs)
 
