@@ -6,6 +6,7 @@ from csim.bench.durability.killing import kill
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_stream_killed_ten_times_ends_as_if_it_never_was(tmp_path):
     outcome = kill(tmp_path, images=5000, kills=10, seed=3)
     assert outcome.kills >= 10

@@ -23,6 +23,7 @@ def split_of(name):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "bar"), [("fashion-mnist", 86), ("mnist", 96)])
 def test_the_official_test_images_are_recognised(name, bar):

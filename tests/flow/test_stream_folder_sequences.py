@@ -325,6 +325,7 @@ class Folder(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_thousand_sequences_keep_the_promises():
     try:
         run_state_machine_as_test(

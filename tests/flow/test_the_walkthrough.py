@@ -14,6 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "walkthrough.md"
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
