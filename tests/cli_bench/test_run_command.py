@@ -456,7 +456,7 @@ def read_some(terminal):
         return ""
 
 
-KILLED = ["default", "digits", "--set", "ask_every=50", "--set", "epochs=4"]
+KILLED = ["default", "digits", *settings(ask_every=50, epochs=4, update_steps=20)]
 SEEDS = ["--seed", 0, "--seed", 1]
 
 

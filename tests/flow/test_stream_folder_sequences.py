@@ -1,6 +1,6 @@
 """Whatever is done to a stream folder, in whatever order, and wherever it is stopped: its promises hold.
 
-A thousand sequences of images, words, new models, crashes and restarts are drawn. After every step the tables are
+Hundreds of sequences of images, words, new models, crashes and restarts are drawn. After every step the tables are
 compared with the engine, which keeps the same things in another form, and with what was put in.
 """
 
@@ -36,7 +36,7 @@ from csim.folder.trainer_process import train
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 
-SEQUENCES, STEPS = 1000, 12
+SEQUENCES, STEPS = 300, 12
 SMALL = Settings(
     conv_layers=1, channels=1, kernel=3, hidden_units=8, embedding_size=4, epochs=2, update_steps=2, batch_size=8,
     threshold="mean-bound", alpha=0.5, recent=16, ask_every=5, spread=4, budget=0.7, buffer_size=20, ledger_size=20,
@@ -79,7 +79,7 @@ def digits():
 
 @cache
 def work():
-    """Return a place for folders, in memory if there is one: a thousand streams need not wear out a disk."""
+    """Return a place for folders, in memory if there is one: hundreds of streams need not wear out a disk."""
     memory = Path("/dev/shm")  # noqa: S108
     return Path(tempfile.mkdtemp(prefix="csim-", dir=memory if memory.is_dir() else None))
 
@@ -326,7 +326,7 @@ class Folder(RuleBasedStateMachine):
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_a_thousand_sequences_keep_the_promises():
+def test_drawn_sequences_keep_the_promises():
     try:
         run_state_machine_as_test(
             Folder,
