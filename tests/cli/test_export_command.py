@@ -19,6 +19,8 @@ from csim.export.label_studio import labelling_config
 from csim.folder.reader import Reader
 from csim.sources.image_folder import read_labelled
 
+pytestmark = pytest.mark.slow
+
 app = typer.Typer()
 app.add_typer(export, name="export")
 

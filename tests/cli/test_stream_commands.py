@@ -17,6 +17,8 @@ from waiting import wait_for
 from csim.cli.main import app
 from csim.folder.stream import Stream
 
+pytestmark = pytest.mark.slow
+
 
 def csim(*arguments, **options):
     return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)

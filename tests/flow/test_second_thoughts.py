@@ -18,6 +18,8 @@ from csim.records import (
 )
 from csim.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 RECENT, LOOK = 130, 40  # so that an image's time is up between two looks
 
 QUICK = SMALL | {"recent": RECENT, "ask_every": LOOK}

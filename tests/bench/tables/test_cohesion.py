@@ -10,6 +10,8 @@ from csim.bench.tables.nearness import Distances
 from csim.bench.tables.spaces import SPACES, TITLES, View
 from csim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 FIGURES = [
     f"{group}, {reading} %"
     for reading in ("mean", "nearest")
@@ -97,7 +99,6 @@ def test_a_look_gives_the_same_row_again(made):
     assert measure(look, data_dir=None) in made[0].table.rows
 
 
-@pytest.mark.slow
 def test_several_processes_give_the_same_rows(made):
     again = cohesion.make(Plan(("digits",), (3, 4), per_class=15), jobs=2)
     assert again.table.rows == made[0].table.rows

@@ -10,6 +10,8 @@ from csim.bench.tables import embedding
 from csim.bench.tables.projections import Projection, path_of
 from csim.bench.tables.spaces import EVERY_SPACE, TITLES
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["_low", "$5", "crane", "gull", "heron"]
 KNOWN = ["crane", "gull"]
 FIGURES = {

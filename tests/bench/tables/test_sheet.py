@@ -10,6 +10,8 @@ from csim.bench.tables.plan import Plan
 from csim.bench.tables.sheet import STYLES, Sheet, drawing
 from csim.bench.tables.table import Table
 
+pytestmark = pytest.mark.slow
+
 TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
 PLAN = Plan(data=("mnist",), methods=("paper", "default"), seeds=(3, 4))
 TABLE = Table(

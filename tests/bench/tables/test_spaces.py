@@ -20,6 +20,8 @@ from csim.bench.tables.spaces import (
 )
 from csim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ["crane", "gull", "heron", "ibis", "stork"]
 
 
