@@ -157,23 +157,24 @@ def test_numbers_below_one_are_refused_at_once(wrong):
         decoded([], SHAPE, **wrong)
 
 
+class QuickPool(ThreadPoolExecutor):
+    """Threads that have decoded what they are given before the source is asked for more."""
+
+    def submit(self, *work):
+        future = super().submit(*work)
+        wait([future])
+        return future
+
+
 def test_a_slow_source_is_not_waited_for_once_images_are_ready(monkeypatch):
     asked = []
-
-    class Pool(ThreadPoolExecutor):
-        """Decode at once: the source is slower than that."""
-
-        def submit(self, *work):
-            future = super().submit(*work)
-            wait([future])
-            return future
 
     def slow():
         for arrival in arrivals(80):
             asked.append(arrival)
             yield arrival
 
-    monkeypatch.setattr(prefetch, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(prefetch, "ThreadPoolExecutor", QuickPool)
     waiting = [len(asked) - given for given, _ in enumerate(decoded(slow(), SHAPE), 1)]
     assert max(waiting) < 40  # a handful would be 64
 
@@ -186,11 +187,12 @@ def test_thumbnails_are_left_to_one_thread_which_nobody_fights_for_pythons_lock(
         return decode(arrival, shape)
 
     monkeypatch.setattr(prefetch, "decode", noted)
+    monkeypatch.setattr(prefetch, "ThreadPoolExecutor", QuickPool)
     monkeypatch.setattr(prefetch.time, "thread_time", lambda: 0.0)  # no image takes long
     thumbnail = encode(shades(28, 28))
     assert (
         sum(1 for _ in decoded([Arrival(str(number), thumbnail) for number in range(1500)], SHAPE))
         == 1500
     )
-    assert max(decoders.values()) > 1200  # before it is known how long one takes, others have a few
+    assert max(decoders.values()) >= 1499  # the first came before it was known how long one takes
     assert threading.get_ident() not in decoders
