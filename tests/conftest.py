@@ -1,4 +1,4 @@
-"""What several tests share. Tests can import the modules beside this one: the folder is on the path."""
+"""What several tests share. Tests can import the modules in this folder."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ settings.load_profile("csim")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start files with a test marked `long` first, so that no process is left with one at the end."""
+    """Start files with a `long` test first, so that no process ends with one alone."""
     long_files = {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: item.path not in long_files)
 

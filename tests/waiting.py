@@ -1,4 +1,4 @@
-"""Waiting in tests, with one limit that only guards against a hang: a busy machine never reaches it."""
+"""Waiting in tests. The limit guards against hangs only: a busy machine never reaches it."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""The walk-through of the docs, from labelled files to a labelled export, run as it stands."""
+"""The walkthrough of the docs, from labelled files to a labelled export, runs as written."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def test_the_walkthrough_does_what_it_says(tmp_path, monkeypatch):
             said[command] = done.stdout
     assert "questions open" in said["csim run digits photos/incoming --out predictions.jsonl"]
     names = set(os.listdir("labelled-images"))
-    assert len(names) >= 8  # of ten digits, three were known, and one went up in another
+    assert len(names) >= 8  # of ten digits; three were known, and one was merged into another
     images, labels = read_labelled("labelled-images")
     assert len(images) == len(labels) > 250  # the warm-up and the answers
     assert set(labels) == names

@@ -102,7 +102,8 @@ def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
         triplet_loss(log_distances, pairs, 1.0).backward()  # type: ignore[no-untyped-call]
 
     def other() -> None:
-        cube_loss(log_distance_matrix(vectors), columns, 1.0).backward()  # type: ignore[no-untyped-call]
+        loss = cube_loss(log_distance_matrix(vectors), columns, 1.0)
+        loss.backward()  # type: ignore[no-untyped-call]
 
     return race(ours, other, rounds, of=min)  # so short that a page fault would move the median
 
@@ -110,7 +111,7 @@ def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
 def race_training(
     data: DataSet, settings: Settings, *, rounds: int = 3, per_class: int = PER_CLASS
 ) -> Seconds:
-    """Return the seconds of training on a warm-up: with the settings' loss, and cross-entropy alone.
+    """Return the seconds of training on a warm-up: `settings`, and cross-entropy alone.
 
     Parameters
     ----------
