@@ -99,11 +99,6 @@ def test_a_look_gives_the_same_row_again(made):
     assert measure(look, data_dir=None) in made[0].table.rows
 
 
-def test_several_processes_give_the_same_rows(made):
-    again = cohesion.make(Plan(("digits",), (3, 4), per_class=15), jobs=2)
-    assert again.table.rows == made[0].table.rows
-
-
 def test_the_table_says_what_counts_and_how_to_make_it_again(made):
     table = made[0].table
     text = table.markdown()
