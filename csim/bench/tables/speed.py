@@ -1,6 +1,6 @@
 """How fast csim is: the loss, the training, `observe` and `csim --help`, each against a yardstick.
 
-    csim bench speed                 # 2 minutes on one core, seed 0
+    csim bench speed                 # 1 minute on one core, seed 0
 
 Both sides of a ratio are measured in turns, so that other work on the machine slows both. Expect:
 
