@@ -21,6 +21,8 @@ from csim.bench.processes import each
 from csim.errors import CsimError, InputError, SettingsError
 from csim.threads import one_thread
 
+pytestmark = pytest.mark.slow
+
 CASES = [3, 1, 4, 1, 5]
 
 
@@ -139,7 +141,6 @@ def test_an_error_here_is_raised_as_it_is(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_an_error_in_a_worker_is_raised_here_and_stops_the_rest_and_nobody_else(tmp_path):
     bystander = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
     bystander.start()
@@ -158,7 +159,6 @@ def test_an_error_in_a_worker_is_raised_here_and_stops_the_rest_and_nobody_else(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_is_told_in_our_words():
     with pytest.raises(
         CsimError,
@@ -177,7 +177,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
 def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     script, folder = tmp_path / "parent.py", tmp_path / "workers"
     script.write_text(PARENT)

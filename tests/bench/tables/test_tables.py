@@ -12,6 +12,8 @@ from csim.embed.losses import log_distance_matrix
 from csim.settings import Settings
 from csim.threads import one_thread
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings.paper(epochs=2)
 
 
@@ -76,7 +78,6 @@ def test_closed_set_has_a_row_per_data_set_and_seed(split):
     assert accuracies[0] != accuracies[1]
 
 
-@pytest.mark.slow
 def test_several_processes_give_the_same_figures_in_the_same_order(split):
     one, two = (
         closed_set.make(

@@ -21,6 +21,8 @@ from csim.bench.tables.trials import (
 )
 from csim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 PIXELS = Trial("pixels", "digits", "S1", 0)
 
 
@@ -116,7 +118,6 @@ def test_a_damaged_file_is_named(text, tmp_path):
         read(tmp_path, PIXELS)
 
 
-@pytest.mark.slow
 def test_side_by_side_the_figures_are_the_same(tmp_path):
     trials = [Trial(method, "digits", "S2", 0) for method in FLOORS]
     one, two = (score_all(trials, tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
