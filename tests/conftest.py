@@ -1,10 +1,10 @@
-"""What several tests share. The folder stands on the path, so that tests can import modules beside this one."""
+"""What several tests share. Tests can import the modules in this folder."""
 
 import os
 from collections.abc import Callable
 
-# One thread, before anything is loaded that counts them: sums are then added in the same order on every machine, and
-# two threads do not wait for each other.
+# One thread, set before anything reads it: sums are then added in the same order on every machine,
+# and two threads do not wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
@@ -20,18 +20,19 @@ settings.load_profile("csim")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the longest tests come first, so that no process is left with one of them at the end."""
-    items.sort(key=lambda item: "flow" not in item.path.parts)
+    """Start files with a `long` test first, so that no process ends with one alone."""
+    long_files = {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: item.path not in long_files)
 
 
 @pytest.fixture(scope="session")
 def make_item() -> Callable[..., Item]:
-    """Return a maker of items: by default a flat image whose shade tells the position."""
+    """Return a maker of items: by default a flat image whose shade is the position."""
 
     def make(item_id: str, position: int = 0, image: np.ndarray | None = None) -> Item:
-        return Item(
-            item_id, position, np.full((8, 8), position % 256, np.uint8) if image is None else image
-        )
+        if image is None:
+            image = np.full((8, 8), position % 256, np.uint8)
+        return Item(item_id, position, image)
 
     return make
 

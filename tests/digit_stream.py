@@ -23,16 +23,14 @@ def of(kind, events) -> list:
 
 
 def last_classes(events) -> dict:
-    """Return each image's last class as the events tell it; none may contradict what was told before."""
+    """Return each image's last class; fail if an event contradicts an earlier one."""
     given: dict = {}
     for event in events:
         if isinstance(event, Accepted | Rejected):
             given[event.item_id] = event.class_id if isinstance(event, Accepted) else None
         elif isinstance(event, Labelled):
             given[event.item_id] = event.class_id
-        elif (
-            isinstance(event, Revised) and event.item_id in given
-        ):  # warm-up images have no arrival
+        elif isinstance(event, Revised) and event.item_id in given:  # not for warm-up images
             assert given[event.item_id] == event.before != event.after, event
             given[event.item_id] = event.after
     return given

@@ -413,6 +413,7 @@ def test_colour_images_go_the_same_way():
         clf.observe(stream.images[:20])
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_when_nobody_answers():
     bounds = {"buffer_size": 40, "ledger_size": 60, "store_size": 30}
     for settings in (Settings(**SMALL | bounds), Settings.paper(**SMALL_PAPER | bounds)):

@@ -30,7 +30,7 @@ MODULES = {module_name(path): path for path in FILES}
 def run_python(code):
     """Run code in a fresh interpreter; return what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -23,10 +23,10 @@ def count(case, tell):
 
 
 def refuse_the_first(case, tell, *, folder):
-    """Refuse case 0; any other takes a minute and leaves a file."""
+    """Refuse case 0; any other takes ten minutes and leaves a file."""
     if case == 0:
         raise InputError("the first case cannot be taken; leave it out")
-    time.sleep(60)
+    time.sleep(600)
     (Path(folder) / str(case)).touch()
 
 

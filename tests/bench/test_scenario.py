@@ -1,12 +1,12 @@
 import inspect
 import math
-import time
 from collections import Counter
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from counting import lines_run
 from hypothesis import given
 from hypothesis import settings as example_settings
 from hypothesis import strategies as st
@@ -436,11 +436,11 @@ def test_an_unknown_name_is_answered_with_the_nearest(said, meant):
         make(said, numbered([5] * 5), known_share=0.5, seed=1)
 
 
-def test_seventy_thousand_images_are_put_in_order_in_less_than_a_second():
+def test_seventy_thousand_images_are_put_in_order_with_little_python():
     data = DataSet(
         "many", np.zeros((70_000, 8, 8), np.uint8), [str(place % 10) for place in range(70_000)]
     )
-    start = time.process_time()
+    lines = lines_run(lambda: paper_stream(data, known_share=0.3, seed=0))
+    assert lines < 5 * 70_000
     stream = paper_stream(data, known_share=0.3, seed=0)
-    assert time.process_time() - start < 1
     assert (len(stream.warm_up), len(stream.held_out), len(stream.images)) == (2700, 300, 67_000)

@@ -18,6 +18,8 @@ from csim.export.label_studio import labelling_config
 from csim.folder.reader import Reader
 from csim.sources.image_folder import read_labelled
 
+pytestmark = pytest.mark.slow
+
 
 def csim(*arguments):
     return CliRunner().invoke(app, ["export", *(str(argument) for argument in arguments)])

@@ -6,16 +6,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from digit_folder import SETTINGS, arrivals, make_folder, name_of, rows
 from digit_stream import digit_stream
 from PIL import Image
 from typer.testing import CliRunner
+from waiting import wait_for
 
 from csim.cli.main import app
 from csim.folder.stream import Stream
+
+pytestmark = pytest.mark.slow
 
 
 def csim(*arguments, **options):
@@ -175,9 +177,7 @@ def test_a_run_that_is_stopped_ends_cleanly_and_goes_on_later(fresh, tmp_path, s
     command = [sys.executable, "-m", "csim", "run", str(stream), str(incoming), "--watch"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     Image.fromarray(digit_stream().images[0].astype("uint8")).save(incoming / "one.png")
-    until = time.monotonic() + 600
-    while not rows(stream, "SELECT 1 FROM items WHERE place > 0") and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_for(lambda: rows(stream, "SELECT 1 FROM items WHERE place > 0"))
     process.send_signal(signum)
     _, words = process.communicate(timeout=600)
     assert process.returncode == 130

@@ -15,7 +15,7 @@ from csim.store.eviction import ProtectTold
 
 
 class OneByOne:
-    """A foreign encoder as people write them: it goes through the images and makes an array of the results."""
+    """A foreign encoder as people write them: one image after the other."""
 
     def embed(self, images):
         return np.array([[image.mean() + 1, image.std()] for image in images])
@@ -28,19 +28,20 @@ def make_foreign(encoder):
 def make_items(count, start=1):
     rng = np.random.default_rng(start)
     images = rng.integers(0, 256, (count, 8, 8), dtype=np.uint8)
-    return [Item(str(start + place), start + place, image) for place, image in enumerate(images)]
+    return [Item(str(start + index), start + index, image) for index, image in enumerate(images)]
 
 
 def fill_store(store, start=1):
-    for place, item in enumerate(make_items(9, start)):
-        store.add(item, place % 2, is_told=place % 3 == 0)
+    for index, item in enumerate(make_items(9, start)):
+        store.add(item, index % 2, is_told=index % 3 == 0)
 
 
 def make_scene(items, encoder=None):
     """Return a scene of items, the head of a foreign encoder's two values and a small store."""
     rng = np.random.default_rng(0)
     model = Model(1, (0, 1), (8, 8), {}, rng.normal(size=(2, 2)), np.zeros(2), np.zeros((0, 2)))
-    head, store = Head(NoThreshold()), ClassStore(9, ProtectTold())
+    head = Head(NoThreshold())
+    store = ClassStore(9, ProtectTold())
     head.install(model, lambda class_id: class_id)
     fill_store(store, start=500)
     return Scene(items, encoder or Gallery(make_foreign(OneByOne()), 1), head, store)

@@ -24,7 +24,8 @@ every_choice = pytest.mark.parametrize("make", CHOICES.values(), ids=CHOICES.key
 
 @every_choice
 def test_a_choice_leaves_what_it_looks_at_alone(make):
-    items, pending = make_items(30), make_items(2, start=200)
+    items = make_items(30)
+    pending = make_items(2, start=200)
     scene = make_scene(items)
     before = copy.deepcopy((scene.vectors, scene.features, scene.scores, *scene.reference))
     make().choose(scene, 4, pending)
@@ -36,13 +37,13 @@ def test_a_choice_leaves_what_it_looks_at_alone(make):
 
 @every_choice
 @pytest.mark.parametrize("most", [1, 3, 10, 100])
-def test_a_choice_keeps_to_its_questions_and_each_is_about_the_image_that_stands_for_it(make, most):
+def test_a_choice_asks_at_most_so_many_questions_each_with_its_representative(make, most):
     picks = make().choose(make_scene(make_items(30)), most, make_items(2, start=200)).picks
     assert 1 <= len(picks) <= most
     assert all(pick.representative in pick.members for pick in picks)
-    places = [place for pick in picks for place in pick.members.tolist()]
-    assert len(places) == len(set(places))
-    assert set(places) <= set(range(30))
+    members = [index for pick in picks for index in pick.members.tolist()]
+    assert len(members) == len(set(members))
+    assert set(members) <= set(range(30))
 
 
 @every_choice
@@ -53,7 +54,9 @@ def test_a_choice_may_be_among_one_image_and_of_none(make):
 
 @pytest.mark.parametrize("name", [name for name in CHOICES if name != "at random"])
 def test_choosing_twice_gives_the_same(name):
-    choice, scene, pending = CHOICES[name](), make_scene(make_items(30)), make_items(2, start=200)
+    choice = CHOICES[name]()
+    scene = make_scene(make_items(30))
+    pending = make_items(2, start=200)
     first = plain(choice.choose(scene, 4, pending))
     choice.choose(make_scene(make_items(9)), 2, [])
     assert plain(choice.choose(scene, 4, pending)) == first

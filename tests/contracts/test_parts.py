@@ -46,7 +46,8 @@ def make_network_encoder():
 
 def make_model(size=4):
     rng = np.random.default_rng(0)
-    weights, bias = rng.normal(size=(3, size)), rng.normal(size=3)
+    weights = rng.normal(size=(3, size))
+    bias = rng.normal(size=3)
     return Model(1, (3, 7, 9), (8, 8), {}, weights, bias, np.zeros((0, size)))
 
 
@@ -118,7 +119,8 @@ def test_an_empty_store_has_no_examples(eviction):
 
 @each(ENCODERS)
 def test_an_encoder_leaves_the_images_alone_and_does_not_keep_them(make):
-    images, encoder = IMAGES.copy(), make()
+    images = IMAGES.copy()
+    encoder = make()
     vectors = encoder.embed(images)
     kept = vectors.copy()
     assert (images == IMAGES).all()
@@ -144,7 +146,9 @@ def test_a_representative_is_chosen_without_touching_the_vectors(make):
 
 
 def test_a_head_leaves_the_model_and_the_vectors_alone():
-    model, vectors, labels = make_model(), VECTORS.copy(), np.array([3, 7, 9] * 4)
+    model = make_model()
+    vectors = VECTORS.copy()
+    labels = np.array([3, 7, 9] * 4)
     before = copy.deepcopy((model.weights, model.bias))
     head = Head(QuantileThreshold())
     head.install(model, lambda class_id: None if class_id == 7 else 3)
@@ -159,11 +163,9 @@ def test_a_head_leaves_the_model_and_the_vectors_alone():
 @pytest.mark.parametrize("mining", [AllPositive(), BatchHard(), Literal()])
 @pytest.mark.parametrize("weighting", [by_triplets, evenly])
 def test_a_loss_leaves_its_arguments_alone(mining, weighting):
-    vectors, logits, columns = (
-        torch.from_numpy(VECTORS.copy()),
-        torch.zeros(12, 3),
-        torch.arange(12) % 3,
-    )
+    vectors = torch.from_numpy(VECTORS.copy())
+    logits = torch.zeros(12, 3)
+    columns = torch.arange(12) % 3
     before = vectors.clone(), logits.clone(), columns.clone()
     JointLoss(beta=1.0, margin=1.0, mining=mining, weighting=weighting)(vectors, logits, columns)
     assert all(torch.equal(a, b) for a, b in zip((vectors, logits, columns), before, strict=True))

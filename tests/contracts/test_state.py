@@ -1,4 +1,7 @@
-"""State survives save and load: a restored part goes on like the one that was saved. A new part is one more name."""
+"""State survives save and load: a restored part goes on like the one that was saved.
+
+A new part is one more name here.
+"""
 
 import copy
 
@@ -133,7 +136,8 @@ STATEFUL = {
 
 @pytest.mark.parametrize(("make", "fill", "look"), STATEFUL.values(), ids=STATEFUL.keys())
 def test_a_restored_part_goes_on_like_the_one_that_was_saved(make, fill, look):
-    part, other = make(), make()
+    part = make()
+    other = make()
     fill(part)
     fill(part, 30)
     fill(other, 60)  # a restore forgets what was there
@@ -146,7 +150,8 @@ def test_a_restored_part_goes_on_like_the_one_that_was_saved(make, fill, look):
 
 @pytest.mark.parametrize(("make", "fill", "look"), STATEFUL.values(), ids=STATEFUL.keys())
 def test_an_empty_part_can_be_saved_too(make, fill, look):
-    part, other = make(), make()
+    part = make()
+    other = make()
     fill(other)
     other.restore(part.state())
     assert look(other) == look(part)
@@ -154,7 +159,9 @@ def test_an_empty_part_can_be_saved_too(make, fill, look):
 
 @pytest.mark.parametrize(("make", "fill", "look"), STATEFUL.values(), ids=STATEFUL.keys())
 def test_a_saved_state_does_not_move_with_the_part(make, fill, look):
-    part, early, late = make(), make(), make()
+    part = make()
+    early = make()
+    late = make()
     fill(part)
     state = part.state()
     early.restore(copy.deepcopy(state))

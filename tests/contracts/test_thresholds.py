@@ -49,7 +49,8 @@ def test_columns_follow_the_order_of_the_class_ids(make_rule):
     rule = make_rule()
     rule.fit({3: SCORES, 7: SCORES / 2})
     scores = np.random.default_rng(1).random((50, 2))
-    one_way, other_way = rule.passes([3, 7], scores), rule.passes([7, 3], scores[:, ::-1])
+    one_way = rule.passes([3, 7], scores)
+    other_way = rule.passes([7, 3], scores[:, ::-1])
     assert (one_way == other_way[:, ::-1]).all()
 
 
@@ -71,7 +72,8 @@ def test_what_passes_among_all_classes_passes_alone(make_rule):
 
 @every_rule
 def test_an_earlier_fit_is_forgotten(make_rule):
-    rule, fresh = make_rule(), make_rule()
+    rule = make_rule()
+    fresh = make_rule()
     rule.fit({3: SCORES, 7: SCORES})
     for one in (rule, fresh):
         one.fit({3: SCORES / 3})
@@ -110,7 +112,8 @@ def test_deciding_changes_nothing(make_rule):
 
 @every_rule
 def test_the_callers_arrays_are_neither_kept_nor_edited(make_rule):
-    rule, own = make_rule(), SCORES[::-1].copy()
+    rule = make_rule()
+    own = SCORES[::-1].copy()
     rule.fit({3: own})
     before = rule.passes([3], GRID)
     assert (own == SCORES[::-1]).all()
@@ -120,7 +123,8 @@ def test_the_callers_arrays_are_neither_kept_nor_edited(make_rule):
 
 @every_rule
 def test_lists_fit_as_arrays_do(make_rule):
-    rule, other = make_rule(), make_rule()
+    rule = make_rule()
+    other = make_rule()
     rule.fit({3: SCORES})
     other.fit({3: SCORES.tolist()})
     assert (rule.passes([3], GRID) == other.passes([3], GRID)).all()
@@ -128,7 +132,8 @@ def test_lists_fit_as_arrays_do(make_rule):
 
 @every_rule
 def test_state_survives_a_restore(make_rule):
-    rule, other = make_rule(), make_rule()
+    rule = make_rule()
+    other = make_rule()
     rule.fit({3: SCORES, 7: SCORES[:3], 12: []})
     state = rule.state()
     other.restore(state)

@@ -2,11 +2,11 @@ import contextlib
 import csv
 import json
 import os
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import no_hang
 
 from csim.errors import InputError
 from csim.export import answers as module
@@ -140,10 +140,8 @@ def test_other_files_are_refused_before_they_are_read(tmp_path):
 
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
-    start = time.monotonic()
-    with pytest.raises(InputError, match="must be a file"):
+    with no_hang(), pytest.raises(InputError, match="must be a file"):
         read_answers(tmp_path / "pipe.csv")
-    assert time.monotonic() - start < 5
 
 
 def test_a_file_that_is_too_large_is_refused_by_its_size(tmp_path):

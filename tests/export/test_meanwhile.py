@@ -24,7 +24,6 @@ from csim.records import Named
 
 ENGINE = """
 import sys
-import time
 from pathlib import Path
 from export.hostile_folder import arrivals, truth
 from csim.folder import inbox
@@ -40,7 +39,8 @@ with Stream(root, trainer=None) as stream, Reader(root) as reader:
     print("begun", flush=True)
     for start in range(0, len(images), 5):
         stream.take(images[start : start + 5])
-        time.sleep(0.05)  # a fast machine would be done before the second export
+        if start == 60:
+            sys.stdin.readline()  # comes after the first export
         asked = reader.questions()
         answers = [Named(q.id, truth(q.representative)) for q in asked]
         inbox.post(connection, answers, keys=[str(q.id) for q in asked])
@@ -107,7 +107,8 @@ def test_every_export_is_whole_while_a_stream_runs(fresh, tmp_path):
         "OMP_NUM_THREADS": "1",
     }
     command = [sys.executable, "-c", ENGINE, str(folder)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as engine:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as engine:
         assert engine.stdout.readline() == "begun\n"
         seen = []
         while engine.poll() is None:
@@ -115,7 +116,11 @@ def test_every_export_is_whole_while_a_stream_runs(fresh, tmp_path):
                 seen.append(check_labels(reader, Path(out)))
                 for check in (check_predictions, check_images, check_tasks, check_model):
                     check(reader, Path(out))
+            if len(seen) == 1:
+                print(file=engine.stdin, flush=True)
     assert engine.returncode == 0
+    with Reader(folder) as reader:
+        seen.append(check_labels(reader, tmp_path))
     assert seen == sorted(seen)
     assert len(set(seen)) > 1  # the stream went on between exports
 

@@ -15,11 +15,9 @@ SHARES = [0, 0.01, 0.02, 0.1]
 @functools.cache
 def run(share):
     """Return all events of the digits under a budget, and each image's last class by name."""
-    clf, labeller, events = (
-        fitted(Settings(**SMALL, budget=share)),
-        TruthLabeller(truth_of(digit_stream())),
-        [],
-    )
+    clf = fitted(Settings(**SMALL, budget=share))
+    labeller = TruthLabeller(truth_of(digit_stream()))
+    events = []
     images = digit_stream().images
     for first in range(0, len(images), 16):
         events += clf.observe(images[first : first + 16])
@@ -37,7 +35,8 @@ def asked(share):
 
 
 def accuracy(share):
-    truth, labels = truth_of(digit_stream()), run(share)[1]
+    truth = truth_of(digit_stream())
+    labels = run(share)[1]
     return sum(labels[item_id] == name for item_id, name in truth.items()) / len(truth)
 
 

@@ -16,7 +16,7 @@ SIDE = 12
 
 
 def shapes(kind: str, count: int, seed: int) -> np.ndarray:
-    """Bright bars, boxes or crosses at random places on a noisy ground."""
+    """Return bright bars, boxes or crosses anywhere on a noisy background."""
     rng = np.random.default_rng(seed)
     images = rng.integers(0, 60, (count, SIDE, SIDE)).astype(np.uint8)
     for image in images:
@@ -115,7 +115,7 @@ def mixed_digits(**counts) -> tuple[np.ndarray, list[str]]:
     """Return so many arrivals of each digit, shuffled."""
     names = np.array(digit_stream().names)
     chosen = np.concatenate(
-        [np.flatnonzero(names == own[1:])[:count] for own, count in counts.items()]
+        [np.flatnonzero(names == digit[1:])[:count] for digit, count in counts.items()]
     )
     chosen = np.random.default_rng(0).permutation(chosen)
     return digit_stream().images[chosen], names[chosen].tolist()
@@ -133,10 +133,8 @@ def test_few_questions_go_to_the_new_class_however_often_a_known_one_comes(zeros
     clf.observe(images)
     asked = [names[int(event.question.representative.id) - 1] for event in of(Asked, clf.ask_now())]
     assert len(asked) == int(0.02 * len(images))
-    assert asked[:2] == [
-        "6",
-        "6",
-    ]  # an answer speaks for 20 of the 30: a third question may be about what is left
+    # A group has 20 of the 30: a third question may be about the others.
+    assert asked[:2] == ["6", "6"]
     assert "0" not in asked
 
 
@@ -152,7 +150,7 @@ def test_a_known_class_that_comes_twice_as_often_is_not_taken_for_new(zeros):
     weights = new_or_doubtful(scene.scores, recent, known, scene.scores.argmax(axis=1), columns)
     assert (
         weights.max() < 0.5
-    )  # none is half as far again from the labelled images as from its fellows
+    )  # none is 1.5 times as far from the labelled images as from the recent ones
 
 
 def test_without_a_limit_a_known_class_that_comes_twice_as_often_is_not_asked_about_more():

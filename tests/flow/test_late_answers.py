@@ -1,4 +1,4 @@
-"""A story through the whole classifier: the person who answers takes their time."""
+"""A story through the whole classifier: answers come late."""
 
 import numpy as np
 import pytest
@@ -14,13 +14,14 @@ def blots(corner: int, count: int, seed: int) -> np.ndarray:
     """Return noise with a bright blot in one of four corners."""
     rng = np.random.default_rng(seed)
     images = rng.integers(0, 40, (count, 12, 12)).astype(np.uint8)
-    row, column = 7 * (corner // 2), 7 * (corner % 2)
+    row = 7 * (corner // 2)
+    column = 7 * (corner % 2)
     images[:, row : row + 5, column : column + 5] += 200
     return images
 
 
 def watching(**changes) -> StreamClassifier:
-    """Return a classifier that knows blots in two corners and has been shown a third; questions are open."""
+    """Return a classifier that knows blots in two corners and asks about a third."""
     settings = {
         "recent": 200,
         "ask_every": 20,
@@ -87,7 +88,9 @@ def test_a_question_that_was_put_aside_is_joined_no_more():
 
 @pytest.mark.parametrize("wait", [1, 3, 10])
 def test_answers_that_come_later_are_learned_all_the_same(wait):
-    clf, labeller, events = fitted(Settings(**SMALL)), TruthLabeller(truth_of(digit_stream())), []
+    clf = fitted(Settings(**SMALL))
+    labeller = TruthLabeller(truth_of(digit_stream()))
+    events = []
     for batch in range(30):
         events += clf.observe(digit_stream().images[batch * 20 : batch * 20 + 20])
         if batch % wait == wait - 1:

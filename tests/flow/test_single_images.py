@@ -1,4 +1,4 @@
-"""What people do without groups: every image is given a class at arrival, and single images are asked about."""
+"""Questions about single images: every image gets a class at arrival, and no groups form."""
 
 import functools
 
@@ -10,7 +10,8 @@ from csim.errors import InputError
 from csim.records import Accepted, Asked, Labelled, Rejected, Retrained, Revised
 from csim.settings import Settings
 
-LOOK, SHARE = 60, 0.05
+LOOK = 60
+SHARE = 0.05
 
 either_way = pytest.mark.parametrize("questions", ["least-sure", "random"])
 
@@ -31,7 +32,9 @@ def settings(questions, **changes):
 
 @functools.cache
 def run(questions):
-    clf, labeller, events = fitted(settings(questions)), TruthLabeller(truth_of(digit_stream())), []
+    clf = fitted(settings(questions))
+    labeller = TruthLabeller(truth_of(digit_stream()))
+    events = []
     for first in range(0, 1200, 16):
         events += clf.observe(digit_stream().images[first : first + 16])
         events += clf.answer_with(labeller)
@@ -64,7 +67,7 @@ def test_only_single_recent_images_are_asked_about_at_every_look(questions):
 
 
 def least_sure(clf, images, most):
-    """Return the ids of the images whose best class has the smallest share of all odds, by a plain loop."""
+    """Return the ids of the images whose best class has the smallest share of the odds."""
     shares = []
     for position, row in enumerate(clf.predict_proba(images).astype(float), start=1):
         odds = [p / (1 - p) for p in row]
@@ -73,16 +76,15 @@ def least_sure(clf, images, most):
 
 
 def test_the_least_sure_images_are_asked_about():
-    clf, images = fitted(settings("least-sure")), digit_stream().images[:LOOK]
+    clf = fitted(settings("least-sure"))
+    images = digit_stream().images[:LOOK]
     asked = of(Asked, clf.observe(images))
     assert [event.question.representative.id for event in asked] == least_sure(clf, images, 3)
 
 
 def test_a_random_choice_does_not_look_at_scores():
-    clf, images = (
-        fitted(settings("random", budget=0.5, recent=600, ask_every=600)),
-        digit_stream().images[:600],
-    )
+    clf = fitted(settings("random", budget=0.5, recent=600, ask_every=600))
+    images = digit_stream().images[:600]
     chosen = [event.question.representative.id for event in of(Asked, clf.observe(images))]
     assert len(set(chosen)) == 300
     assert 120 < len(set(chosen) & set(least_sure(clf, images, 300))) < 180  # 150 expected
@@ -94,7 +96,8 @@ def test_a_random_choice_does_not_look_at_scores():
 def test_what_is_told_is_learned_and_new_classes_with_it(questions):
     clf, events = run(questions)
     assert len(of(Retrained, events)) >= 4
-    first, last = of(Retrained, events)[0], of(Retrained, events)[-1]
+    first = of(Retrained, events)[0]
+    last = of(Retrained, events)[-1]
     assert len(last.class_ids) > len(first.class_ids)
     names = {summary.name for summary in clf.classes}
     truth = truth_of(digit_stream())
@@ -112,14 +115,15 @@ def test_an_answer_replaces_the_class_given_at_arrival(questions):
     events = clf.observe(digit_stream().images[:LOOK])
     given = {event.item_id: event.class_id for event in of(Accepted, events)}
     question = clf.questions()[0]
-    item_id, before = question.representative.id, given[question.representative.id]
+    item_id = question.representative.id
+    before = given[question.representative.id]
     store = clf._engine.store
     assert item_id in [item.id for item in store.items(before)]
     events = clf.tell(question.id, "something else")
     (told,) = of(Labelled, events)
     assert item_id not in [
         event.item_id for event in of(Revised, events)
-    ]  # a person has the last word
+    ]  # a person's answer counts
     assert (told.item_id, told.question_id, told.is_told) == (item_id, question.id, True)
     assert told.class_id != before
     assert [item.id for item in store.items(told.class_id)] == [item_id]
@@ -137,13 +141,14 @@ def test_an_answer_that_agrees_leaves_the_image_where_it_is_but_told(questions):
     before = given[question.representative.id]
     clf.tell(question.id, clf.classes.name(before))
     state = clf._engine.store.state()
-    place = state["items"]["ids"].index(question.representative.id)
-    assert (state["class_ids"][place], state["told"][place]) == (before, True)
+    index = state["items"]["ids"].index(question.representative.id)
+    assert (state["class_ids"][index], state["told"][index]) == (before, True)
 
 
 @either_way
 def test_an_id_is_known_while_its_image_may_still_be_asked_about(questions):
-    clf, images = fitted(settings(questions, store_score=1.0)), digit_stream().images
+    clf = fitted(settings(questions, store_score=1.0))
+    images = digit_stream().images
     clf.observe(images[:1], ids=["heron 7"])
     with pytest.raises(InputError, match="'heron 7' belongs to an earlier image"):
         clf.observe(images[1:2], ids=["heron 7"])

@@ -1,6 +1,6 @@
 """Whatever is done to a stream folder, and wherever it is stopped, its promises hold.
 
-Hypothesis draws a thousand sequences of images, messages, new models, crashes and restarts. After
+Hypothesis draws hundreds of sequences of images, messages, new models, crashes and restarts. After
 every step the tables are compared with the engine, which keeps the same facts in another form, and
 with the input.
 """
@@ -38,7 +38,7 @@ from csim.folder.stream import Stream
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 
-SEQUENCES = 1000
+SEQUENCES = 300
 STEPS = 12
 SMALL = Settings(
     conv_layers=1, channels=1, kernel=3, hidden_units=8, embedding_size=4, epochs=2,
@@ -87,7 +87,7 @@ def digits():
 
 @cache
 def work():
-    """Return where folders are made: in memory if possible, because there are a thousand."""
+    """Return where folders are made: in memory if possible, because there are hundreds."""
     memory = Path("/dev/shm")  # noqa: S108
     return Path(tempfile.mkdtemp(prefix="csim-", dir=memory if memory.is_dir() else None))
 
@@ -341,7 +341,8 @@ class CheckedFolder(Folder):
 
 
 @pytest.mark.slow
-def test_a_thousand_sequences_keep_the_promises():
+@pytest.mark.long
+def test_drawn_sequences_keep_the_promises():
     try:
         run_state_machine_as_test(
             CheckedFolder,

@@ -1,12 +1,12 @@
 import shutil
 import threading
-import time
 from contextlib import suppress
 
 import pytest
 from digit_folder import arrivals, rows
 from folder.story import knowledge, tell
 from folder.tables import dump, files, tables
+from waiting import wait_for
 
 from csim.errors import FolderError, StorageError
 from csim.folder.copy import copy_folder
@@ -33,6 +33,7 @@ def test_a_copy_of_a_folder_at_rest_has_all_of_it(asked, tmp_path):
 def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folder, tmp_path):
     images = arrivals(300)
     is_over = threading.Event()
+    copies = []
 
     def run():
         with Stream(folder, trainer=None) as stream:
@@ -40,12 +41,13 @@ def test_copies_taken_while_the_stream_runs_open_and_go_on_to_the_same_end(folde
                 if start % 20 == 0:
                     stream._snapshots._last_end = -100  # a snapshot is due: older files go
                 stream.take(images[start : start + 5])
-                time.sleep(0.01)
+                if start in (100, 200):  # let two copies end, of which one began here
+                    ended = len(copies)
+                    wait_for(lambda ended=ended: len(copies) >= ended + 2)
         is_over.set()
 
     runner = threading.Thread(target=run)
     runner.start()
-    copies = []
     while runner.is_alive():
         with suppress(FolderError):  # on a busy machine it may change five times while it is copied
             copy_folder(folder, tmp_path / str(len(copies)))

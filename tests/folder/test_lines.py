@@ -12,6 +12,8 @@ from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.records import Accepted, Labelled, Named, Rejected, Revised
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def told(reference):

@@ -6,6 +6,7 @@ import textwrap
 import time
 
 import pytest
+from waiting import no_hang
 
 from csim.errors import BusyError, StorageError
 from csim.folder.layout import Layout
@@ -60,13 +61,13 @@ def test_a_killed_holder_holds_nothing(somebody, tmp_path):
     Lock(tmp_path / "lock").release()
 
 
-def test_a_holder_that_is_on_its_way_out_is_waited_for(somebody, tmp_path):
-    os.kill(somebody.pid, signal.SIGSTOP)  # it still holds the lock
-    killer = subprocess.Popen(
-        [sys.executable, "-c", f"import os, time; time.sleep(0.3); os.kill({somebody.pid}, 9)"]
-    )
+def test_a_holder_that_is_on_its_way_out_is_waited_for(somebody, tmp_path, monkeypatch):
+    def end_the_holder(_):
+        somebody.kill()
+        somebody.wait()
+
+    monkeypatch.setattr(time, "sleep", end_the_holder)
     lock = Lock(tmp_path / "lock")
-    killer.wait()
     assert holder(tmp_path / "lock") == os.getpid()
     lock.release()
 
@@ -82,27 +83,28 @@ def test_looking_who_holds_it_makes_no_file_and_takes_nothing(tmp_path):
     lock.release()
 
 
-def test_many_who_look_do_not_keep_an_engine_out(tmp_path):
+def test_many_who_look_do_not_keep_an_engine_out(tmp_path, monkeypatch):
     Lock(tmp_path / "lock").release()
     code = """
         import sys
         from pathlib import Path
         from csim.folder.lock import holder
+        print("looking", flush=True)
         while True:
             holder(Path(sys.argv[1]))
     """
-    lookers = [
-        subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "lock")])
-        for _ in "ab"
-    ]
-    time.sleep(0.3)
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "lock")]
+    lookers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in "ab"]
+    monkeypatch.setattr(time, "monotonic", lambda: 0.0)  # nobody gives up
     try:
-        for _ in range(50):
-            Lock(tmp_path / "lock").release()
+        assert [looker.stdout.readline() for looker in lookers] == [b"looking\n"] * 2
+        with no_hang():
+            for _ in range(50):
+                Lock(tmp_path / "lock").release()
     finally:
         for looker in lookers:
             looker.kill()
-            looker.wait()
+            looker.communicate()
 
 
 def test_the_lock_survives_garbage_in_its_file(tmp_path):

@@ -14,6 +14,8 @@ from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.records import Accepted, Asked, Rejected, Retrained
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def reader(reference):

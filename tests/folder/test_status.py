@@ -2,6 +2,7 @@ import os
 import signal
 from collections import Counter
 
+import pytest
 from digit_folder import arrivals, rows
 from folder.story import tell
 
@@ -10,6 +11,8 @@ from csim.folder.status import read_status
 from csim.folder.stream import Stream
 from csim.records import AddClass, Named, RemoveClass
 from csim.sources.arrival import Trouble
+
+pytestmark = pytest.mark.slow
 
 
 def seen(folder):

@@ -1,8 +1,8 @@
 import os
 import signal
-import time
 
 import pytest
+from waiting import wait_for
 
 from csim import checkpoint
 from csim.build import build
@@ -15,9 +15,8 @@ from csim.records import Job
 from csim.settings import Settings
 
 
-def wait_for(trainer):
-    while not trainer.is_done:
-        time.sleep(0.05)
+def finished(trainer):
+    wait_for(lambda: trainer.is_done)
     return trainer.finish()
 
 
@@ -37,11 +36,11 @@ def test_a_job_that_fails_is_reported_and_the_next_one_is_done(due, trainer):
     with pytest.raises(
         FolderError, match=r"model 2 must be trained to go on, which failed .*000002\.safetensors"
     ):
-        wait_for(trainer)
+        finished(trainer)
     assert not Layout(due).model(2).exists()
     job.write_bytes(whole)
     trainer.begin(2)
-    assert wait_for(trainer) > 0
+    assert finished(trainer) > 0
     before = checkpoint.checksum(Layout(due).model(2))
 
     # If the trainer dies when it is idle, another one is started and gives the same model.
@@ -49,7 +48,7 @@ def test_a_job_that_fails_is_reported_and_the_next_one_is_done(due, trainer):
     trainer._process.wait()
     Layout(due).model(2).unlink()
     trainer.begin(2)
-    assert wait_for(trainer) > 0
+    assert finished(trainer) > 0
     assert checkpoint.checksum(Layout(due).model(2)) == before
 
 
@@ -83,10 +82,7 @@ def test_a_trainer_ends_with_its_parent_even_one_that_was_killed(due):
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(parent, 0)
     child = int((due / "pid").read_text())
-    until = time.monotonic() + 60
-    while is_running(child):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_for(lambda: not is_running(child))
     (due / "pid").unlink()
     with Stream(due, trainer=None) as stream:
         assert stream.position == 200

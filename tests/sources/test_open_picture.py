@@ -1,7 +1,6 @@
 import io
 import itertools
 import struct
-import time
 import warnings
 import zlib
 
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageFile
 from PIL.PngImagePlugin import PngInfo
 from sources.image_files import KINDS, black, encode, exif, noise, png_with, shades, sideways
 
@@ -107,12 +106,13 @@ def test_a_file_that_is_cut_off_is_damaged_wherever_it_is_cut(kind):
     assert trouble(content[: len(content) * 9 // 10]).kind == "damaged"
 
 
-def test_sixteen_hundred_million_pixels_in_a_small_file_are_refused_before_they_are_decoded():
+def test_sixteen_hundred_million_pixels_in_a_small_file_are_refused_before_they_are_decoded(
+    monkeypatch,
+):
     content = black(40_000, 40_000)
     assert 190_000 < len(content) < 200_000
-    start = time.process_time()
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda _: pytest.fail("it was decoded"))
     found = trouble(content)
-    assert time.process_time() - start < 0.5
     assert found.kind == "too-large"
     assert "40000×40000" in found.reason
 

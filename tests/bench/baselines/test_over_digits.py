@@ -13,6 +13,8 @@ from csim.bench.run import run
 from csim.metrics.figures import summarise
 from csim.records import Accepted, Asked, Labelled, Rejected, Retrained, Revised, Told
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"label_delay": 100, "wait": 60, "evidence": 300, "enough": 15}
 MADE = {
     "ecsminer": lambda on: EcsMiner(EcsMinerSettings(**SMALL, chunk=150), on),

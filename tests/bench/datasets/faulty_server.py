@@ -56,7 +56,7 @@ class FaultyServer:
                 script.requests.append((name, self.headers.get("Range")))
                 self.close_connection = True
                 if script.is_silent:
-                    script._stopped.wait(10)
+                    script._stopped.wait(600)
                 elif script.refusals:
                     self.send_error(script.refusals.pop(0))
                 elif name in script.redirects:

@@ -42,7 +42,7 @@ DOCS = Path(__file__).parents[3] / "docs/datasets.md"
 @pytest.fixture
 def folders(tmp_path):
     roots = (tmp_path / "data", tmp_path / "cache")
-    return DataFolders(roots, partial(download, waits=(), timeout=5.0))
+    return DataFolders(roots, partial(download, waits=(), timeout=600.0))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import hashlib
 import socket
 import threading
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -31,13 +30,21 @@ def part(tmp_path):
     return tmp_path / f"{NAME}.part"
 
 
+@pytest.fixture
+def pauses(monkeypatch):
+    """Return the seconds of the pauses that a download makes; none is waited for."""
+    found = []
+    monkeypatch.setattr("csim.bench.datasets.download.time.sleep", found.append)
+    return found
+
+
 def serve(server, content=CONTENT, name=NAME, **changes):
     """Put a file on the server and return its description."""
     server.files[name] = content
     return published(name, CONTENT, server.address(name), **changes)
 
 
-def fetch(file, target, waits=(0, 0), timeout=5.0, on_progress=None):
+def fetch(file, target, waits=(0, 0), timeout=600.0, on_progress=None):
     download(file, target, waits=waits, timeout=timeout, on_progress=on_progress)
 
 
@@ -238,12 +245,11 @@ def test_a_server_that_always_cuts_at_the_same_byte_is_given_up(server, target):
     assert len(server.requests) == 3
 
 
-def test_pauses_are_kept(server, target):
+def test_pauses_are_kept(server, target, pauses):
     server.refusals = [503] * 3
-    start = time.perf_counter()
     with pytest.raises(InputError, match="503"):
-        fetch(serve(server), target, waits=(0.05, 0.1))
-    assert time.perf_counter() - start >= 0.15
+        fetch(serve(server), target, waits=(1.5, 3.0))
+    assert pauses == [1.5, 3.0]
 
 
 @pytest.mark.parametrize("change", [-1, 1, 1000])
@@ -272,14 +278,13 @@ def test_a_silent_server_is_given_up(server, target):
         fetch(serve(server), target, waits=(), timeout=0.1)
 
 
-def test_a_closed_port_is_given_up_without_a_pause(target):
+def test_a_closed_port_is_given_up_without_a_pause(target, pauses):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/{NAME}"
-        start = time.perf_counter()
         with pytest.raises(InputError, match="no connection"):
             fetch(published(NAME, CONTENT, address), target, waits=(20,))
-    assert time.perf_counter() - start < 20
+    assert pauses == []
     assert list(target.parent.iterdir()) == []
 
 

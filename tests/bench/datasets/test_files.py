@@ -24,7 +24,7 @@ def roots(tmp_path):
 
 @pytest.fixture
 def folders(roots):
-    return DataFolders(roots, partial(download, waits=(), timeout=5.0))
+    return DataFolders(roots, partial(download, waits=(), timeout=600.0))
 
 
 @pytest.fixture

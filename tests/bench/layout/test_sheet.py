@@ -12,6 +12,8 @@ from csim.bench.methods import METHODS
 from csim.bench.plans.plan import Plan
 from csim.bench.tables import convolution, label_curve, novelty, over_stream, sensitivity, stream
 
+pytestmark = pytest.mark.slow
+
 TABLES = [convolution, label_curve, novelty, over_stream, sensitivity, stream]
 PLAN = Plan(data=("mnist",), methods=("paper", "default"), seeds=(3, 4))
 TABLE = Table(

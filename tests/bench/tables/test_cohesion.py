@@ -10,6 +10,8 @@ from csim.bench.vectors.nearness import Distances
 from csim.bench.vectors.spaces import SPACES, TITLES, Sample
 from csim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 FIGURES = [
     f"{group}, {reading} %"
     for reading in ("mean", "nearest")
@@ -97,12 +99,6 @@ def test_progress_counts_every_look(made):
 def test_a_look_gives_the_same_row_again(made):
     measurement = Measurement("digits", is_pair=True, space="default", seed=4, per_class=15)
     assert measure(measurement, data_dir=None) in made[0].table.rows
-
-
-@pytest.mark.slow
-def test_several_processes_give_the_same_rows(made):
-    again = cohesion.make(Plan(("digits",), (3, 4), per_class=15), jobs=2)
-    assert again.table.rows == made[0].table.rows
 
 
 def test_the_table_says_what_counts_and_how_to_make_it_again(made):

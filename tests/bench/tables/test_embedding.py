@@ -9,6 +9,8 @@ from csim.bench.tables import embedding
 from csim.bench.vectors.projections import FILE, Projection
 from csim.bench.vectors.spaces import EVERY_SPACE, TITLES
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["_low", "$5", "crane", "gull", "heron"]
 KNOWN = ["crane", "gull"]
 FIGURES = {

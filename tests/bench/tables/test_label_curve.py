@@ -7,6 +7,8 @@ from csim.bench.methods import OURS, budget_in
 from csim.bench.plans.plan import Plan
 from csim.bench.tables import label_curve, stream
 
+pytestmark = pytest.mark.slow
+
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(label_curve.cases(PLAN))
 SHEET = label_curve.make(RESULTS, PLAN)

@@ -7,6 +7,8 @@ from bench.vectors.test_parameters import by_hand
 from csim.bench.plans.plan import Plan
 from csim.bench.tables import sensitivity, stream
 
+pytestmark = pytest.mark.slow
+
 PLAN = Plan(seeds=(0, 1))
 RESULTS = hand_results(sensitivity.cases(PLAN))
 SHEET = sensitivity.make(RESULTS, PLAN)

@@ -22,6 +22,8 @@ from csim.bench.vectors.spaces import EVERY_SPACE
 from csim.errors import InputError
 from csim.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 DIGITS = Projection("digits", seed=3, per_class=10)
 
 

@@ -20,6 +20,8 @@ from csim.bench.vectors.spaces import (
 )
 from csim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ["crane", "gull", "heron", "ibis", "stork"]
 
 

@@ -20,6 +20,8 @@ from csim.bench.vectors.trials import (
 )
 from csim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 PIXELS = Trial("pixels", "digits", "S1", 0)
 
 

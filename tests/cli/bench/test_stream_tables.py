@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from csim.cli.main import app
 
+pytestmark = pytest.mark.slow
+
 STUDIES = ["stream", "novelty", "convolution", "over-stream", "sensitivity", "label-curve"]
 CHOICES = ["ablation", "tuning"]  # their data set is their own
 TINY = ["--dataset", "digits", "--quick", "--jobs", "1"]  # every 20th of the digits: 90 images
@@ -102,7 +104,6 @@ def test_another_table_of_the_same_runs_runs_nothing(made, run):
     assert {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before
 
 
-@pytest.mark.slow
 def test_only_what_is_missing_is_run(made, run):
     out, _ = made
     result = run("bench", "convolution", *TINY, "--method", "default", "--out", out)
@@ -112,7 +113,6 @@ def test_only_what_is_missing_is_run(made, run):
     assert all("conv_layers=" in line for line in told)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("table", ["sensitivity", "label-curve"])
 def test_the_longer_studies_run_too(run, table, tmp_path):
     result = run("bench", table, *TINY, "--out", tmp_path, "--json")

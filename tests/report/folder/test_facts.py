@@ -11,6 +11,8 @@ from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent, questions
 from csim.report.folder.facts import gather
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reader():

@@ -11,6 +11,8 @@ from csim.bench.baselines.learners.knn import nearest, vote
 from csim.bench.baselines.learners.lmnn import LMNN
 from csim.bench.baselines.learners.sklr import SKLR
 
+pytestmark = pytest.mark.slow
+
 SMALL = [
     LMNN(rounds=2, steps=3),
     GBLMNN(trees=2, rounds=2),

@@ -1,4 +1,4 @@
-"""The same seed gives the same events, whatever the batches, and whether or not it was saved in between."""
+"""The same seed gives the same events, whatever the batches, and after save and load."""
 
 import dataclasses
 
@@ -24,7 +24,8 @@ PRESETS = {
 
 
 def drive(clf, images, *, batch=16, answered=True):
-    labeller, events = TruthLabeller(truth_of(digit_stream())), []
+    labeller = TruthLabeller(truth_of(digit_stream()))
+    events = []
     for first in range(0, len(images), batch):
         events += clf.observe(images[first : first + batch])
         if answered:
@@ -98,7 +99,8 @@ def test_saving_and_loading_in_the_middle_changes_nothing_that_follows(preset, t
 
 def test_a_look_in_between_changes_nothing():
     images = digit_stream().images[:300]
-    quiet, looked_at = fitted(), fitted()
+    quiet = fitted()
+    looked_at = fitted()
     events = []
     for first in range(0, 300, 16):
         looked_at.predict(images[:20])

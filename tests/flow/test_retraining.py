@@ -1,4 +1,4 @@
-"""A story through the whole classifier: what people tell is learned before a new class makes it due."""
+"""A story through the whole classifier: answers lead to a new model without a new class."""
 
 import pytest
 from digit_stream import SMALL, digit_stream, fitted, of, truth_of
@@ -9,7 +9,8 @@ from csim.settings import Settings
 
 
 def drive(clf, count):
-    labeller, events = TruthLabeller(truth_of(digit_stream())), []
+    labeller = TruthLabeller(truth_of(digit_stream()))
+    events = []
     for first in range(0, count, 20):
         events += clf.observe(digit_stream().images[first : first + 20])
         for question in clf.questions():
@@ -18,7 +19,9 @@ def drive(clf, count):
 
 
 def answers_before_each_model(events):
-    counts, since, seen = [], 0, set()
+    counts = []
+    since = 0
+    seen = set()
     for event in events:
         if isinstance(event, Labelled) and event.question_id not in seen:
             seen.add(event.question_id)
@@ -42,7 +45,9 @@ def test_a_new_model_comes_after_so_many_answers_and_later_after_a_fiftieth_of_a
     events = drive(
         fitted(Settings(**NO_NEW_CLASS | {"update_steps": 2}, update_labels=update_labels)), 200
     )
-    counts, expected, told = answers_before_each_model(events), [], 0
+    counts = answers_before_each_model(events)
+    expected = []
+    told = 0
     for _ in counts:
         expected.append(max(update_labels, -(-told // 50)))
         told += expected[-1]
@@ -54,7 +59,8 @@ def test_a_new_model_comes_after_so_many_answers_and_later_after_a_fiftieth_of_a
 @pytest.mark.slow
 def test_a_new_class_is_not_kept_waiting():
     events = drive(fitted(Settings(**SMALL, update_labels=10**9)), 800)
-    added, models = of(ClassAdded, events), of(Retrained, events)
+    added = of(ClassAdded, events)
+    models = of(Retrained, events)
     assert len(models) == len(added) > 4
     for number, (new, model) in enumerate(zip(added, models, strict=True), start=4):
         assert model.class_ids[-1] == new.class_id
@@ -72,7 +78,7 @@ def test_without_it_only_new_classes_make_a_model_due():
 
 @pytest.mark.slow
 def test_the_answers_are_learned_from():
-    """Of images that a person has told, the next model gets more right than the model before."""
+    """The next model classifies more of the answered images correctly than the model before."""
     clf = fitted(Settings(**NO_NEW_CLASS, update_labels=10**9))
     events = drive(clf, 300)
     known = set(digit_stream().warm_up_names)
@@ -86,7 +92,7 @@ def test_the_answers_are_learned_from():
 
     def right(model):
         best = model.classes_[model.predict_proba(digit_stream().images[told]).argmax(axis=1)]
-        return sum(name == own for name, own in zip(truth, best, strict=True)) / len(truth)
+        return sum(name == guess for name, guess in zip(truth, best, strict=True)) / len(truth)
 
     other = fitted(Settings(**NO_NEW_CLASS, update_labels=20))
     drive(other, 300)
@@ -96,7 +102,8 @@ def test_the_answers_are_learned_from():
 def test_training_that_is_interrupted_is_due_again_with_the_next_answer(monkeypatch):
     clf = fitted(Settings(**NO_NEW_CLASS, update_labels=3))
     clf.observe(digit_stream().images[:200])
-    known, questions = digit_stream().warm_up_names[0], clf.questions()
+    known = digit_stream().warm_up_names[0]
+    questions = clf.questions()
 
     def interrupt(*_):
         raise KeyboardInterrupt
