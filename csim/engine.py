@@ -160,7 +160,7 @@ class Engine:
         return self.discovery.apply(events)
 
     def _apply(self, events: Sequence[r.Event]) -> list[r.Event]:
-        """Apply events to pool and head; if the set of classes changed, decide recent items again."""
+        """Apply events to pool and head; if classes came or went, decide recent items again."""
         applied = self.discovery.apply(events)
         self._is_stale = True
         known = self.head.class_ids

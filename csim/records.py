@@ -117,8 +117,8 @@ class Job:
 class Model:
     """Hold a trained model as plain arrays, so that it can be saved and sent.
 
-    `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest layer,
-    a row per class. `held_out` are vectors of told images that no training saw.
+    `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest
+    layer, a row per class. `held_out` are vectors of told images that no training saw.
     """
 
     version: int

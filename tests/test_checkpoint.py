@@ -126,7 +126,7 @@ def test_recent_images_and_their_classes_are_saved_and_may_still_be_revised(tmp_
     clf.observe(digit_stream().images[:70])
     clf.save(tmp_path / "x")
     again = StreamClassifier.load(tmp_path / "x")
-    one, other = (own._engine.discovery.pool for own in (clf, again))
+    one, other = (each._engine.discovery.pool for each in (clf, again))
     assert len(one) > 60
     assert one.revisable(70) == other.revisable(70)
     assert all((a.image == b.image).all() for a, b in zip(one.items(), other.items(), strict=True))

@@ -1,4 +1,4 @@
-"""The library's face: what it takes, what it refuses, and that a refusal leaves everything as it was."""
+"""StreamClassifier: what it accepts and refuses; a refusal leaves everything as it was."""
 
 import numpy as np
 import pytest
@@ -173,7 +173,7 @@ def test_no_answer_changes_nothing(clf, tmp_path):
 
 def test_a_split_that_fails_lets_none_of_its_companions_through(clf, tmp_path, monkeypatch):
     question = next(question for question in clf.questions() if len(question.members) > 2)
-    other = next(own for own in clf.questions() if own.id != question.id)
+    other = next(each for each in clf.questions() if each.id != question.id)
     before = fingerprint(clf, tmp_path)
 
     def fail(items):
@@ -301,7 +301,8 @@ def test_ids_must_be_unique_texts(clf, tmp_path, ids):
 
 
 def test_the_callers_arrays_are_neither_kept_nor_edited():
-    images, names = digit_stream().warm_up.copy(), list(digit_stream().warm_up_names)
+    images = digit_stream().warm_up.copy()
+    names = list(digit_stream().warm_up_names)
     untouched = images.copy()
     clf = StreamClassifier(Settings(**SMALL)).fit(images, names)
     batch = digit_stream().images[:60].copy()
@@ -324,7 +325,8 @@ def test_every_event_reaches_the_listener_in_order():
 
 
 def test_progress_is_told_epoch_by_epoch():
-    told, stream = [], digit_stream()
+    told = []
+    stream = digit_stream()
     StreamClassifier(Settings(**SMALL)).fit(
         stream.warm_up, stream.warm_up_names, progress=lambda *args: told.append(args)
     )
@@ -442,7 +444,8 @@ def given(clf: StreamClassifier) -> dict:
 
 
 def test_removing_a_class_gives_its_recent_images_another(clf, start):
-    before, gone = given(clf), clf.classes.list()[0].id
+    before = given(clf)
+    gone = clf.classes.list()[0].id
     heard = []
     clf = StreamClassifier.load(start, on_event=heard.append)
     clf.classes.remove(gone)

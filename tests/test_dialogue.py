@@ -254,10 +254,8 @@ def item(item_id: str) -> Item:
 
 def test_a_question_carries_the_guess_at_its_representative():
     made = dialogue()
-    far, near = (
-        Group((item("x"),), item("x"), np.array([9.0])),
-        Group((item("y"),), item("y"), np.array([2.0])),
-    )
+    far = Group((item("x"),), item("x"), np.array([9.0]))
+    near = Group((item("y"),), item("y"), np.array([2.0]))
     asked = made.ask([far, near], lambda vector: ((0, float(vector[0])),), 9)
     assert [event.question.guesses for event in asked] == [((0, 9.0),), ((0, 2.0),)]
 
@@ -388,10 +386,8 @@ def test_undoing_takes_images_that_joined_back_with_the_others():
 
 
 def test_questions_classes_and_costs_survive_a_restore():
-    made, other = (
-        dialogue(),
-        Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5)),
-    )
+    made = dialogue()
+    other = Dialogue(Ledger(100), Catalogue(), ClassStore(10, OldestOut()), Budget(0.5))
     made.hear(Named(1, "hern"), 9)
     made.hear(Correct(1, "heron"), 9)
     other.ask([group("z")] * 3, no_guess, 2)  # a restore forgets what was there

@@ -59,7 +59,8 @@ def test_every_setting_is_documented_with_its_defaults():
     rows = re.findall(
         r"^\| `(\w+)` \| (\S+) \| (\S+) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE
     )
-    default, paper = Settings(), Settings.paper()
+    default = Settings()
+    paper = Settings.paper()
     expected = [
         (f.name, str(getattr(default, f.name)), str(getattr(paper, f.name)))
         for f in dataclasses.fields(Settings)
@@ -140,7 +141,8 @@ def test_the_version_is_one():
 
 def test_the_map_of_the_flow_is_the_same_in_its_three_places():
     stages = ("sources", "embed", "decide", "discover", "ask", "store", "retrain")
-    readme, package = (ROOT / "README.md").read_text(), (ROOT / "csim/__init__.py").read_text()
+    readme = (ROOT / "README.md").read_text()
+    package = (ROOT / "csim/__init__.py").read_text()
     assert [readme.index(f"(csim/{stage})") for stage in stages] == sorted(
         readme.index(f"(csim/{s})") for s in stages
     )

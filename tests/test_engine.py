@@ -1,4 +1,4 @@
-"""The engine on its own: the paper's Algorithms 1 and 2 against a plain rewriting, and what goes past them."""
+"""The engine: the paper's Algorithms 1 and 2 against a plain rewriting, and the additions."""
 
 from collections import Counter, deque
 from dataclasses import replace
@@ -41,7 +41,8 @@ def items_of(images, first=1):
 
 
 def warm(settings=PAPER):
-    stream, parts = digit_stream(), build(settings)
+    stream = digit_stream()
+    parts = build(settings)
     events = parts.engine.warm_up(
         [Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)], stream.warm_up_names
     )
@@ -55,7 +56,8 @@ def test_nothing_can_be_observed_before_a_model_is_installed():
 
 
 def test_the_engine_says_that_training_is_due_and_does_not_train():
-    stream, engine = digit_stream(), build(PAPER).engine
+    stream = digit_stream()
+    engine = build(PAPER).engine
     items = [Item(f"w{i}", 0, im) for i, im in enumerate(stream.warm_up)]
     *_, due = engine.warm_up(items, stream.warm_up_names)
     assert isinstance(due, TrainingDue)
@@ -64,15 +66,18 @@ def test_the_engine_says_that_training_is_due_and_does_not_train():
 
 
 def test_the_newest_warm_up_images_of_each_class_enter_the_store():
-    stream, engine = digit_stream(), warm().engine
+    stream = digit_stream()
+    engine = warm().engine
     for class_id, name in engine.dialogue.catalogue.names().items():
         own = [f"w{i}" for i, own_name in enumerate(stream.warm_up_names) if own_name == name]
         assert [item.id for item in engine.store.items(class_id)] == own[-60:]
 
 
 def test_a_model_that_is_late_is_asked_for_once_and_answers_go_on():
-    stream, parts = digit_stream(), warm()
-    labeller, due = TruthLabeller(truth_of(stream)), []
+    stream = digit_stream()
+    parts = warm()
+    labeller = TruthLabeller(truth_of(stream))
+    due = []
     for first in range(0, 800, 20):
         parts.engine.observe(items_of(stream.images[first : first + 20], first + 1))
         answers = [
@@ -87,12 +92,18 @@ def test_a_model_that_is_late_is_asked_for_once_and_answers_go_on():
 
 
 class PlainCsim:
-    """The paper's two algorithms, written down once more without any of our stages but the network."""
+    """The paper's two algorithms written again, without our stages but for the network."""
 
     def __init__(self, parts, stream, settings):
-        self.parts, self.settings, self.truth = parts, settings, stream.names
+        self.parts = parts
+        self.settings = settings
+        self.truth = stream.names
         self.rng = np.random.default_rng(settings.seed)
-        self.shelves, self.buffer, self.labels, self.asked, self.models = {}, [], {}, 0, 1
+        self.shelves = {}
+        self.buffer = []
+        self.labels = {}
+        self.asked = 0
+        self.models = 1
         for image, name in zip(stream.warm_up, stream.warm_up_names, strict=True):
             self.keep(image, name)
         self.order = sorted(self.shelves)  # class ids are given by name, then by appearance
@@ -174,9 +185,14 @@ class PlainCsim:
 
 @pytest.mark.slow
 def test_the_paper_preset_is_algorithms_1_and_2_line_by_line():
-    stream, truth = digit_stream(), truth_of(digit_stream())
-    parts, plain = warm(), PlainCsim(warm(), digit_stream(), PAPER)
-    labeller, labels, asked, models = TruthLabeller(truth), {}, 0, 1
+    stream = digit_stream()
+    truth = truth_of(digit_stream())
+    parts = warm()
+    plain = PlainCsim(warm(), digit_stream(), PAPER)
+    labeller = TruthLabeller(truth)
+    labels = {}
+    asked = 0
+    models = 1
     for item in items_of(stream.images[:800]):
         events = parts.engine.observe([item])
         answers = [labeller.answer(event.question) for event in events if isinstance(event, Asked)]
@@ -196,7 +212,8 @@ def test_the_paper_preset_is_algorithms_1_and_2_line_by_line():
 
 
 def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():
-    stream, parts = digit_stream(), warm()
+    stream = digit_stream()
+    parts = warm()
     events = parts.engine.observe(items_of(stream.images[:200]))
     question = next(event.question for event in events if isinstance(event, Asked))
     before = parts.engine.head.state()["lowest"].copy()
@@ -207,10 +224,8 @@ def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():
 
 
 def test_a_rejected_image_is_never_stored_before_it_is_answered():
-    stream, parts = (
-        digit_stream(),
-        warm(Settings.paper(**SMALL_PAPER | {"store_size": 60, "store_score": 0.0})),
-    )
+    stream = digit_stream()
+    parts = warm(Settings.paper(**SMALL_PAPER | {"store_size": 60, "store_score": 0.0}))
     events = parts.engine.observe(items_of(stream.images[:30]))
     assert {event.item_id for event in events if isinstance(event, Rejected)}.isdisjoint(
         item.id
@@ -223,8 +238,9 @@ def test_a_rejected_image_is_never_stored_before_it_is_answered():
 
 
 def looks(events):
-    """Return, for each look at the candidates, the ids that had waited for it and the events it made."""
-    found, waiting = [], []
+    """Return, for each search, the ids that had waited for it and the events it made."""
+    found = []
+    waiting = []
     for event in events:
         if isinstance(event, Rejected):
             waiting.append(event.item_id)
@@ -243,7 +259,8 @@ REJECTED = Settings(
 
 
 def test_without_a_budget_rejected_images_get_their_best_class_when_the_buffer_is_full():
-    stream, parts = digit_stream(), warm(replace(REJECTED, budget=0))
+    stream = digit_stream()
+    parts = warm(replace(REJECTED, budget=0))
     events = parts.engine.observe(items_of(stream.images[:400]))
     best = best_classes(parts.engine, stream.images[:400])  # the model never changes
     found, waiting = looks(events)
@@ -261,7 +278,10 @@ def test_without_a_budget_rejected_images_get_their_best_class_when_the_buffer_i
 
 
 def test_each_full_buffer_asks_as_much_as_the_budget_has_left_and_settles_the_rest():
-    stream, parts, share, asked = digit_stream(), warm(REJECTED), 0.04, 0
+    stream = digit_stream()
+    parts = warm(REJECTED)
+    share = 0.04
+    asked = 0
     found, _ = looks(parts.engine.observe(items_of(stream.images[:600])))
     for candidates, made in found:
         questions = [event.question for event in made if isinstance(event, Asked)]
@@ -282,13 +302,12 @@ def best_classes(engine, images):
 
 
 def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_are_recent():
-    stream, parts = (
-        digit_stream(),
-        warm(Settings(**SMALL | {"recent": 100, "ask_every": 25}, budget=0)),
-    )
+    stream = digit_stream()
+    parts = warm(Settings(**SMALL | {"recent": 100, "ask_every": 25}, budget=0))
     events = parts.engine.observe(items_of(stream.images[:400]))
     best = best_classes(parts.engine, stream.images[:400])  # the model never changes
-    rejected, settled = [e.item_id for e in of(Rejected, events)], of(Revised, events)
+    rejected = [e.item_id for e in of(Rejected, events)]
+    settled = of(Revised, events)
     assert {type(event) for event in events} == {Accepted, Rejected, Revised}
     assert len(settled) > 10
     assert [event.item_id for event in settled] == rejected[: len(settled)]
@@ -301,7 +320,8 @@ def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_a
 
 
 def test_on_request_all_that_wait_get_their_best_class():
-    stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0))
+    stream = digit_stream()
+    parts = warm(Settings(**SMALL, budget=0))
     rejected = [
         e.item_id for e in of(Rejected, parts.engine.observe(items_of(stream.images[:190])))
     ]
@@ -339,7 +359,8 @@ def test_without_a_limit_only_what_is_worth_it_is_asked_about():
     "questions", ["new-or-doubtful", "doubtful", "rejected", "least-sure", "random"]
 )
 def test_the_budget_holds_at_every_moment(share, questions):
-    stream, asked = digit_stream(), 0
+    stream = digit_stream()
+    asked = 0
     parts = warm(
         Settings(**SMALL | {"epochs": 2}, questions=questions, budget=share, buffer_size=20)
     )
@@ -354,7 +375,9 @@ def test_the_budget_holds_at_every_moment(share, questions):
 )
 def test_candidates_can_be_settled_right_after_a_new_model_was_installed(settings):
     """The new model's thresholds are not fitted before the next image comes."""
-    stream, parts, settled = digit_stream(), warm(settings), 0
+    stream = digit_stream()
+    parts = warm(settings)
+    settled = 0
     labeller = TruthLabeller(truth_of(stream))
     for first in range(0, 700, 20):
         parts.engine.observe(items_of(stream.images[first : first + 20], first + 1))
@@ -368,7 +391,8 @@ def test_candidates_can_be_settled_right_after_a_new_model_was_installed(setting
 
 
 def test_a_split_is_never_refused_but_later_questions_wait_for_it():
-    stream, parts = digit_stream(), warm(Settings(**SMALL, budget=0.02))
+    stream = digit_stream()
+    parts = warm(Settings(**SMALL, budget=0.02))
     parts.engine.observe(items_of(stream.images[:200]))
     question = max(
         parts.engine.dialogue.ledger.questions(), key=lambda question: len(question.members)
@@ -385,7 +409,8 @@ def test_a_split_is_never_refused_but_later_questions_wait_for_it():
 
 
 def test_a_class_is_in_the_head_after_its_first_answer():
-    stream, parts = digit_stream(), warm(Settings(**SMALL))
+    stream = digit_stream()
+    parts = warm(Settings(**SMALL))
     parts.engine.observe(items_of(stream.images[:100]))
     question = parts.engine.dialogue.ledger.questions()[0]
     *_, due = parts.engine.tell([Named(question.id, "never seen")])
@@ -397,7 +422,8 @@ def test_a_class_is_in_the_head_after_its_first_answer():
 
 
 def test_classes_of_one_image_each_are_all_kept():
-    stream, parts = digit_stream(), warm(Settings(**SMALL, questions="least-sure"))
+    stream = digit_stream()
+    parts = warm(Settings(**SMALL, questions="least-sure"))
     parts.engine.observe(items_of(stream.images[:100]))
     first, second, *_ = parts.engine.dialogue.ledger.questions()
     for question, name in [(first, "one"), (second, "other")]:
@@ -499,7 +525,7 @@ class CountingEncoder:
 
 
 def count_embeddings(engine):
-    """Have the engine count its forward passes from the next model on; return a list, one per model."""
+    """Have the engine count forward passes from the next model on; return a count per model."""
     counts = []
     open_gallery = engine.open_gallery
 
@@ -515,7 +541,8 @@ def count_embeddings(engine):
 
 @pytest.mark.parametrize("settings", [Settings(**SMALL), PAPER], ids=["default", "paper"])
 def test_an_image_is_embedded_once_per_model_however_often_it_is_searched(settings):
-    stream, truth = digit_stream(), TruthLabeller(truth_of(digit_stream()))
+    stream = digit_stream()
+    truth = TruthLabeller(truth_of(digit_stream()))
     parts = build(settings)
     counts = count_embeddings(parts.engine)
     warm_up = [Item(f"w{i}", 0, image) for i, image in enumerate(stream.warm_up)]

@@ -86,7 +86,8 @@ def is_for_types_only(node):
 
 def imports_at_load(tree):
     """Return the names that a module imports when it is loaded, in their full form."""
-    found, waiting = [], list(tree.body)
+    found = []
+    waiting = list(tree.body)
     while waiting:
         node = waiting.pop()
         if is_for_types_only(node) or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -10,28 +10,30 @@ from prose import ROOT, banned, measure, pages, together
 VERBS = set(
     """
     accept acknowledge add adopt align allow analyse answer append apply approximate ask assign
-    augment average backup balance begin bound break bring build bundle cache calculate calibrate
-    call cancel centre change check choose claim classify clean clear close cluster collapse
-    collect combine commit compare compress compute confirm connect continue convert copy correct
-    count cover create crop cut decide declare decode decompose define delete deliver derive
-    describe detect discard display distribute divide do download drain draw drop embed encode end
-    ensure enter estimate evaluate exclude execute exit expand expect expire export express extend
-    extract fail feed fetch fill filter find finish fit flag flip flush follow forget format forward
-    freeze gather generate get give go group guard guess handle hash head hear hide hold identify
-    ignore include increase index infer initialise insert inspect install interpret invert iterate
-    join judge keep kill know label launch lay learn leave let limit link list listen load locate
-    lock log look lower make map mark match measure merge migrate mirror move name normalise note
-    notify observe offer open order pack parse pass pause pick place plan play plot post predict
-    prefetch prepare present preserve press print process produce project propose protect prune
-    publish purify push put raise rank read rebuild receive recognise record recover reduce refer
-    refresh refuse register reject release remember remove rename render repair repeat replace
-    replay report represent reproduce request rescan reserve reset resize resolve restore restrict
-    resume retrain retry return reuse revise rotate round run sample save say scale scan schedule
-    score search see select send separate serialise serve set settle shift show shrink shuffle shut
-    signal simulate skip sleep solve sort specify split spread stack start state stop store
-    stream stretch study subtract suggest sum summarise supply support swap switch take tell test
-    thin time track train transform translate trim try turn undo unpack update upgrade use validate
-    verify view visit vote wait walk warm warn watch weigh widen wrap write yield
+    augment average backup balance begin bound break bring build bundle cache calculate
+    calibrate call cancel carry centre change check choose claim classify clean clear close
+    cluster collapse collect combine commit compare compress compute confirm connect continue
+    convert copy correct count cover create crop cut decide declare decode decompose define
+    delete deliver derive describe detect discard display distribute divide do download drain
+    draw drop embed encode end ensure enter estimate evaluate exclude execute exit expand
+    expect expire export express extend extract fail feed fetch fill filter find finish fit
+    flag flip flush follow forget format forward freeze gather generate get give go group guard
+    guess handle hash have head hear hide hold identify ignore import include increase index
+    infer initialise insert inspect install interpret invert iterate join judge keep kill know
+    label launch lay learn leave let limit link list listen load locate lock log look lower
+    make map mark match measure merge migrate mirror move multiply name normalise note notify
+    number observe offer open order pack parse pass pause pick place plan play plot post
+    predict prefetch prepare present preserve press print process produce project propose
+    protect prune publish purify push put raise rank read rebuild receive recognise record
+    recover reduce refer refresh refuse register reject release remember remove rename render
+    repair repeat replace replay report represent reproduce request rescan reserve reset resize
+    resolve restore restrict resume retrain retry return reuse revise rotate round run sample
+    save say scale scan schedule score search see select send separate serialise serve set
+    settle shift show shrink shuffle shut signal simulate skip sleep solve sort specify split
+    spread stack start state stop store stream stretch study subtract suggest sum summarise
+    supply support swap switch take tell test thin time track train transform translate trim
+    try turn undo unpack update upgrade use validate verify view visit vote wait walk warm warn
+    watch weigh widen wrap write yield
     """.split()  # noqa: SIM905
 )
 

@@ -1,4 +1,4 @@
-"""The second look on its own, with a model drawn by hand: an image is one of two shades, or somewhere between."""
+"""The second look, with a model drawn by hand: an image is dark, light or in between."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from csim.embed.gallery import Gallery
 from csim.records import Asked, Decision, Item, Labelled, Model, Question, Revised, Views
 from csim.second_look import SecondLook
 
-DARK, LIGHT = 4, 9
+DARK = 4
+LIGHT = 9
 SHADES = {DARK: 0, LIGHT: 255}
 RELEASED: list[str] = []  # ids of revised items
 
@@ -55,7 +56,7 @@ def item(position: int, shade: int) -> Item:
 
 
 def seen(pool, *given):
-    """Return a discovery that has seen shades in turn, each with the class it was given, None if it waits."""
+    """Return a discovery that has seen shades in turn, with their classes, None if it waits."""
     discovery = Discovery(pool, LeastSure(), Medoid())
     for position, (shade, class_id) in enumerate(given, start=1):
         discovery.pool.add(
@@ -190,7 +191,9 @@ def test_every_recent_image_is_decided_about_as_if_it_came_today():
     """Against a plain loop over single images."""
     rng = np.random.default_rng(0)
     given = [(int(rng.integers(256)), [None, DARK, LIGHT][rng.integers(3)]) for _ in range(60)]
-    discovery, head, expected = seen(Recent(100, 10), *given), head_for(DARK, LIGHT), []
+    discovery = seen(Recent(100, 10), *given)
+    head = head_for(DARK, LIGHT)
+    expected = []
     for position, (shade, before) in enumerate(given, start=1):
         (today,) = head.decide(head.scores(np.array([vector_of(shade)])))
         after = today.class_id if before is not None or today.is_accepted else None

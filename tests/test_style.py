@@ -1,4 +1,4 @@
-"""How the code is written, as far as a script can judge: lines, assignments, classes, names, SQL."""
+"""How the code is written, as far as a script can judge: lines, names, classes, SQL."""
 
 import ast
 import re

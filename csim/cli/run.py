@@ -132,7 +132,8 @@ def _print_outcome(
     folder: Path, counts: Counts, is_stopped: bool, as_json: bool, *, to_error: bool
 ) -> None:
     with Reader(folder) as reader:
-        opened, position = reader.count("open"), reader.history.position()
+        opened = reader.count("open")
+        position = reader.history.position()
         unreadable = reader.counts.troubles()
     if as_json:
         values = {

@@ -1,8 +1,8 @@
 """From images to vectors, with csim's trained network or an encoder of the user's.
 
-`NetworkEncoder` runs csim's network and `CentredEncoder` a given encoder. Both return float32 vectors
-of unit length. `CheckedEncoder` checks what any object with `embed(images) -> (n, d)` returns: a
-pretrained network, a hand-made feature.
+`NetworkEncoder` runs csim's network and `CentredEncoder` a given encoder. Both return float32
+vectors of unit length. `CheckedEncoder` checks what any object with `embed(images) -> (n, d)`
+returns: a pretrained network, a hand-made feature.
 """
 
 from __future__ import annotations
@@ -98,11 +98,12 @@ class CheckedEncoder:
             ) from error
         if vectors.ndim != 2 or len(vectors) != len(images):
             raise InputError(
-                f"the encoder must return one vector per image, ({len(images)}, d); it returned {vectors.shape}"
+                f"the encoder must return one vector per image, ({len(images)}, d); it returned "
+                f"{vectors.shape}"
             )
         if not np.isfinite(vectors).all():
             raise InputError(
-                "the encoder returned a value that is not a finite number; look at its input scaling"
+                "the encoder returned a value that is not a finite number; check its input scaling"
             )
         return vectors
 

@@ -1,8 +1,8 @@
 """The gallery: the views of items under the model in use, each computed once.
 
-A view may also come from outside the process (`given`). It is used if it is of the model in use, and
-everything else is embedded here. Views from outside are part of the state: another machine may have
-rounded them differently, so a restored gallery must not compute them again.
+A view may also come from outside the process (`given`). It is used if it is of the model in use,
+and everything else is embedded here. Views from outside are part of the state: another machine may
+have rounded them differently, so a restored gallery must not compute them again.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Gallery:
         """Return the given views of this model by item, checked."""
         if given and len(given) != len(items):
             raise InputError(
-                f"views must be one per item or none at all; got {len(given)} for {len(items)} items"
+                f"views must be one per item or none; got {len(given)} for {len(items)} items"
             )
         pairs = [
             (item, view)
@@ -145,8 +145,8 @@ def _check(item: Item, view: View, vector: tuple[int, ...], features: tuple[int,
     """Refuse a view that the model in use cannot have made."""
     if np.shape(view.vector) != vector or np.shape(view.features) != features:
         raise InputError(
-            f"the view of item {item.id!r} must have a vector of shape {vector} and features of shape "
-            f"{features}, as model {view.model} makes them; got {np.shape(view.vector)} and "
+            f"the view of item {item.id!r} must have a vector of shape {vector} and features of "
+            f"shape {features}, as model {view.model} makes them; got {np.shape(view.vector)} and "
             f"{np.shape(view.features)}"
         )
     if not np.isfinite(view.features).all() or not np.isclose(

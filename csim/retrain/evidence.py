@@ -1,9 +1,9 @@
 """What thresholds are fitted on: vectors of labelled images, and their class ids.
 
 `held_out` takes images that the model did not see in training. They carry no class id: each counts
-for the class that the head gives it, as a new image would. `stored` is the paper's rule: the store as
-it is now. It includes images that the model was trained on, so its scores are higher than those of
-new images.
+for the class that the head gives it, as a new image would. `stored` is the paper's rule: the store
+as it is now. It includes images that the model was trained on, so its scores are higher than those
+of new images.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ def main(work: Path) -> None:
     np.savez(work / "stream.npz", **flat, warm_up_names=stream.warm_up_names, names=stream.names)
     chunk = len(stream.warm_up) // MODELS
     settings = EcsMinerSettings(
-        summaries=round(1000 * K / chunk), enough=ENOUGH, label_delay=DELAY, wait=DELAY, chunk=chunk, evidence=chunk,
+        summaries=round(1000 * K / chunk), enough=ENOUGH, label_delay=DELAY, wait=DELAY,
+        chunk=chunk, evidence=chunk,
         models=MODELS, boundary="nearest", recalls=False,
     )  # fmt: skip
     with one_thread():

@@ -20,7 +20,7 @@ MADE = [pytest.param(scenario, id=name) for name, scenario in SCENARIOS.items()]
 
 
 def numbered(sizes):
-    """Return a data set whose images carry their own number, so that each can be told from all others."""
+    """Return a data set in which every image is different: it shows its number."""
     count = sum(sizes)
     images = np.zeros((count, 8, 8), np.uint8)
     for place in range(4):
@@ -55,7 +55,7 @@ def test_the_floor_of_the_share_is_known_at_the_start(scenario, classes, share, 
     assert len(set(stream.names)) == classes
 
 
-def test_a_known_class_gives_so_many_labelled_images_or_half_of_what_it_has_and_a_tenth_is_held_out():
+def test_a_known_class_gives_labelled_images_at_most_half_and_a_tenth_is_held_out():
     sizes = {
         "class 0": 50,
         "class 1": 39,
@@ -70,7 +70,8 @@ def test_a_known_class_gives_so_many_labelled_images_or_half_of_what_it_has_and_
         stream = paper_stream(
             numbered(list(sizes.values())), known_share=0.8, seed=seed, warm_up=20
         )
-        warm, held = Counter(stream.warm_up_names), Counter(stream.held_out_names)
+        warm = Counter(stream.warm_up_names)
+        held = Counter(stream.held_out_names)
         assert len(warm) == 5
         counted |= {(name, warm[name], held[name]) for name in warm}
     assert counted == {
@@ -139,7 +140,7 @@ def test_a_class_that_has_begun_stays_and_is_mixed_evenly():
 
 
 def test_starts_are_evenly_spaced_in_the_streams_own_time():
-    """Between two starts the classes present each send an equal share of what they have left to send."""
+    """Between two starts, each class present sends an equal share of its remaining images."""
     sizes = [4000] * 4
     stream = paper_stream(numbered(sizes), known_share=0.5, seed=5, warm_up=1)
     starts = [0.9 * 0.25, 0.9 * 0.75]
@@ -171,7 +172,7 @@ def test_one_at_a_time_is_the_papers_stream():
 
 
 def absences(stream, *, least):
-    """Return, by class, the longest stretch without it after its first image, as a share of the stream, if long."""
+    """Return the longest gap of each class after its first image, as a share, if it is long."""
     gaps = {
         name: np.diff(places_of(stream, name)).max() / len(stream.names)
         for name in set(stream.names)
@@ -202,7 +203,7 @@ def test_the_share_of_the_new_classes_that_go_away_is_rounded_up(share, count):
 
 @pytest.mark.parametrize("away", [0.1, 0.5, 0.9])
 def test_a_class_is_away_for_the_share_of_its_time(away):
-    """A known class's time is the whole stream; the judge is the time of the classes that never leave."""
+    """A known class has the whole stream; judge by the classes that never leave."""
     stream = returning(
         numbered([4000] * 6), known_share=0.5, seed=1, warm_up=10, share=0, away=away
     )
@@ -229,7 +230,8 @@ def test_class_sizes_fall_geometrically_from_the_largest_to_the_rarest(rarest):
 
 
 def test_which_class_is_rare_is_drawn_apart_from_which_is_new():
-    rare, new = Counter(), 0
+    rare = Counter()
+    new = 0
     for seed in range(60):
         stream = long_tail(numbered([100] * 4), known_share=0.5, seed=seed)
         counts = Counter(stream.warm_up_names + stream.held_out_names + stream.names)
@@ -262,18 +264,21 @@ def pictures(count, *, colour):
 
 
 def turned_by_hand(image, degrees):
-    """Turn an image counter-clockwise about its middle, pixel by pixel, between four neighbours, edges repeated."""
+    """Rotate an image counter-clockwise, pixel by pixel, bilinear, with repeated edges."""
     height, width = image.shape[:2]
-    angle, middle = math.radians(degrees), ((height - 1) / 2, (width - 1) / 2)
+    angle = math.radians(degrees)
+    middle = ((height - 1) / 2, (width - 1) / 2)
     out = np.zeros(image.shape)
     for row in range(height):
         for column in range(width):
-            down, right = row - middle[0], column - middle[1]
+            down = row - middle[0]
+            right = column - middle[1]
             y = min(
                 max(middle[0] + math.cos(angle) * down + math.sin(angle) * right, 0), height - 1
             )
             x = min(max(middle[1] - math.sin(angle) * down + math.cos(angle) * right, 0), width - 1)
-            top, left = min(int(y), height - 2), min(int(x), width - 2)
+            top = min(int(y), height - 2)
+            left = min(int(x), width - 2)
             for r, c in ((top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)):
                 out[row, column] += (1 - abs(y - r)) * (1 - abs(x - c)) * image[r, c]
     return out
@@ -341,7 +346,8 @@ def test_a_seed_makes_the_same_classes_known_in_every_scenario(seed):
 @pytest.mark.parametrize("scenario", MADE)
 def test_the_data_set_is_left_as_it_was(scenario):
     data = numbered([30] * 5)
-    images, names = data.images.copy(), list(data.names)
+    images = data.images.copy()
+    names = list(data.names)
     stream = scenario(data, known_share=0.5, seed=1)
     for part in (stream.images, stream.warm_up, stream.held_out):
         part[:] = 0
@@ -411,10 +417,8 @@ def test_scenarios_are_made_by_name():
     data = numbered([30] * 8)
     assert list(SCENARIOS) == ["paper", "together", "returning", "long-tail", "drift"]
     for name, scenario in SCENARIOS.items():
-        made, called = (
-            make(name, data, known_share=0.3, seed=2),
-            scenario(data, known_share=0.3, seed=2),
-        )
+        made = make(name, data, known_share=0.3, seed=2)
+        called = scenario(data, known_share=0.3, seed=2)
         assert (made.images == called.images).all()
         assert made.names == called.names
         assert len(inspect.signature(scenario).parameters) <= 6

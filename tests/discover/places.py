@@ -1,4 +1,4 @@
-"""Images that carry their own place, so that a test can put them where it wants and measure by hand."""
+"""Images that hold their own vector, so that a test can choose it and measure by hand."""
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from csim.records import Item, Model, Views
 from csim.store.class_store import ClassStore
 from csim.store.eviction import ProtectTold
 
-LEFT, RIGHT = 3, 7
+LEFT = 3
+RIGHT = 7
 
 
 class Places:
@@ -40,7 +41,7 @@ def store_of(labelled):
 
 
 def head_of(class_ids=(LEFT, RIGHT), steepness=2.0):
-    """Return a head that tells left from right: surer of itself the farther a place is from the middle."""
+    """Return a head that tells left from right; its score grows with the distance from 0."""
     known = dict(zip((LEFT, RIGHT), ([-steepness, 0.0], [steepness, 0.0]), strict=True))
     weights = np.array([known[c] for c in class_ids]).reshape(-1, 2)
     head = Head(NoThreshold())

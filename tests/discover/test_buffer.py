@@ -100,7 +100,8 @@ def test_a_candidate_has_no_class_and_leaves_when_it_gets_one(make_item):
 
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_state_survives_a_restore(make_item, count):
-    buffer, other = Buffer(size=3), Buffer(size=3)
+    buffer = Buffer(size=3)
+    other = Buffer(size=3)
     other.add(make_item("old", 1), REJECTED)
     for position in range(count):
         buffer.add(make_item(f"item {position}", position + 3), REJECTED)

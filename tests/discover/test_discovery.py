@@ -185,7 +185,7 @@ def test_with_fewer_questions_than_groups_the_largest_are_asked_about_and_the_re
     items = fill(discovery, make_item, shades)
     groups = groups_of(discovery, most)
     alike = {
-        shade: [item for item, own in zip(items, shades, strict=True) if own == shade]
+        shade: [item for item, of_item in zip(items, shades, strict=True) if of_item == shade]
         for shade in shades
     }
     sizes = sorted((len(members) for members in alike.values()), reverse=True)
@@ -225,7 +225,8 @@ def question(make_item, question_id, shade):
 
 
 def test_images_like_those_of_open_questions_join_them_by_the_questions_id(make_item):
-    discovery, store = make_recent(), store_with(make_item, [100, 102, 104, 106])
+    discovery = make_recent()
+    store = store_with(make_item, [100, 102, 104, 106])
     fill(discovery, make_item, [10, 101, 12, 240, 103, 14, 250, 105])
     pending = [question(make_item, 8, 245), question(make_item, 5, 11), question(make_item, 6, 160)]
     groups, joined = find(discovery, 3, pending=pending, store=store)
@@ -238,7 +239,8 @@ def test_images_like_those_of_open_questions_join_them_by_the_questions_id(make_
 
 
 def test_only_the_images_asked_about_leave_the_recent_ones(make_item):
-    discovery, store = make_recent(), store_with(make_item, [100, 102, 104, 106])
+    discovery = make_recent()
+    store = store_with(make_item, [100, 102, 104, 106])
     fill(discovery, make_item, [10, 101, 12, 11, 103, 14, 13, 105])
     (group,) = groups_of(discovery, 1, store=store)
     assert len(group.members) > 1

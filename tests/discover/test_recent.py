@@ -85,7 +85,9 @@ def test_a_question_about_an_image_that_has_left_is_passed_over(make_item):
 def test_images_leave_after_so_many_arrivals_and_those_without_a_class_are_told_of(
     make_item, steps, size
 ):
-    recent, here, position = Recent(size, 1), {}, 0
+    recent = Recent(size, 1)
+    here = {}
+    position = 0
     for step, class_id, is_look in steps:
         position += step
         fill(recent, make_item, [class_id], start=position)
@@ -109,7 +111,8 @@ def test_the_class_of_an_image_may_be_revised_for_so_many_arrivals_even_if_the_n
 
 
 def test_memory_does_not_grow_with_the_stream(make_item):
-    recent, most = Recent(40, 10), 0
+    recent = Recent(40, 10)
+    most = 0
     for position in range(1, 1000):
         fill(recent, make_item, [position % 3 or None], start=position)
         most = max(most, len(recent))
@@ -140,7 +143,8 @@ def test_what_it_returns_is_the_callers_own(make_item):
 
 @pytest.mark.parametrize("count", [0, 1, 6])
 def test_images_and_classes_survive_a_restore(make_item, count):
-    recent, other = Recent(10, 5), Recent(10, 5)
+    recent = Recent(10, 5)
+    other = Recent(10, 5)
     fill(recent, make_item, [3, None, 7, 0, None, 3][:count])
     fill(other, make_item, [1, 1], start=90)
     state = recent.state()

@@ -57,7 +57,8 @@ def test_inputs_are_the_pixels_from_0_to_1_with_channels_first(shape):
 
 def test_chunks_do_not_change_vectors_and_features(monkeypatch):
     images = draw_images(23)
-    whole, seen = make_encoder().embed(images), make_encoder().view(images)
+    whole = make_encoder().embed(images)
+    seen = make_encoder().view(images)
     monkeypatch.setattr(encoder_module, "_CHUNK", 4)
     assert make_encoder().embed(images) == pytest.approx(whole, abs=1e-6)
     assert make_encoder().view(images).vectors == pytest.approx(whole, abs=1e-6)
@@ -93,7 +94,8 @@ def make_foreign(encoder, mean=(0.0, 0.0)):
 
 @pytest.mark.parametrize("shape", [(8, 8), (16, 12, 3)])
 def test_a_look_shows_the_same_vectors_and_the_features_that_the_body_saw(shape):
-    images, encoder = draw_images(6, shape), make_encoder(shape)
+    images = draw_images(6, shape)
+    encoder = make_encoder(shape)
     views = encoder.view(images)
     assert views.vectors == pytest.approx(encoder.embed(images), abs=1e-6)
     with seeded(0), torch.inference_mode():
@@ -120,7 +122,8 @@ def test_vectors_are_float32_of_unit_length():
 
 
 def test_a_foreign_encoders_vectors_are_seen_from_the_middle():
-    images, mean = draw_images(4), np.array([120.0, 70.0])
+    images = draw_images(4)
+    mean = np.array([120.0, 70.0])
     moved = np.array([[image.mean(), image.std()] for image in images]) - mean
     expected = [vector / np.sqrt((vector**2).sum()) for vector in moved]
     assert make_foreign(Shades(), mean.tolist()).embed(images) == pytest.approx(
@@ -193,7 +196,8 @@ def model_of(network, shape):
 
 @pytest.mark.parametrize("shape", [(8, 8), (8, 9, 3)])
 def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
-    backbone, images = OwnBackbone(make_body, CPU), draw_images(5, shape)
+    backbone = OwnBackbone(make_body, CPU)
+    images = draw_images(5, shape)
     inputs = backbone.inputs(images)
     with seeded(2):
         network = OpenWorldNetwork(backbone.body(images, inputs), [4, 9])
@@ -208,7 +212,8 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
 
 
 def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean():
-    backbone, images = ForeignBackbone(CheckedEncoder(Shades()), CPU), draw_images(5)
+    backbone = ForeignBackbone(CheckedEncoder(Shades()), CPU)
+    images = draw_images(5)
     plain = Shades().embed(images)
     inputs = backbone.inputs(images)
     assert inputs.dtype == torch.float32
@@ -224,7 +229,8 @@ def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean(
 
 
 def test_an_opened_foreign_model_keeps_its_own_middle():
-    backbone, images = ForeignBackbone(CheckedEncoder(Shades()), CPU), draw_images(5)
+    backbone = ForeignBackbone(CheckedEncoder(Shades()), CPU)
+    images = draw_images(5)
     network = OpenWorldNetwork(backbone.body(images, backbone.inputs(images)), [0, 1])
     model = model_of(network, (8, 8))
     opened = backbone.open(model)

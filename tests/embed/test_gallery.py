@@ -104,7 +104,8 @@ def test_more_images_at_once_than_there_is_room_for_are_all_seen(make_item, monk
 
 
 def test_what_it_returns_is_the_callers_own(make_item):
-    gallery, items = Gallery(Counting(), 1), make_items(make_item, [1, 2])
+    gallery = Gallery(Counting(), 1)
+    items = make_items(make_item, [1, 2])
     views = gallery.views(items)
     views.vectors[:] = 0
     views.features[:] = 0
@@ -122,7 +123,8 @@ def test_an_error_of_the_encoder_leaves_nothing_half_remembered(make_item):
             return super().view(images)
 
     encoder = Failing()
-    gallery, items = Gallery(encoder, 1), make_items(make_item, [1, 2])
+    gallery = Gallery(encoder, 1)
+    items = make_items(make_item, [1, 2])
     with pytest.raises(RuntimeError):
         gallery.views(items)
     encoder.is_well = True

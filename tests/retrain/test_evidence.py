@@ -18,10 +18,8 @@ class Shades:
 
 def make_model(vectors, seed=0, class_ids=(3, 7, 9)):
     rng = np.random.default_rng(seed)
-    weights, bias = (
-        rng.normal(size=(len(class_ids), vectors.shape[1])),
-        rng.normal(size=len(class_ids)),
-    )
+    weights = rng.normal(size=(len(class_ids), vectors.shape[1]))
+    bias = rng.normal(size=len(class_ids))
     return Model(1, class_ids, (8, 8), {}, weights, bias, vectors)
 
 

@@ -69,7 +69,8 @@ def test_without_a_data_folder_one_line_says_what_to_do(run, tmp_path, command):
     result = run("bench", command, "--out", tmp_path)
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        "csim: csim must know where the data sets are; set CSIM_DATA to their folder, or pass --data-dir"
+        "csim: csim must know where the data sets are; set CSIM_DATA to their folder, or pass "
+        "--data-dir"
     ]
     assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []

@@ -213,6 +213,7 @@ def test_a_choice_without_a_data_folder_says_what_to_do_and_leaves_nothing(run, 
     result = run("bench", command, "--quick", "--jobs", "1", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        "csim: csim must know where the data sets are; set CSIM_DATA to their folder, or pass --data-dir"
+        "csim: csim must know where the data sets are; set CSIM_DATA to their folder, or pass "
+        "--data-dir"
     ]
     assert result.stdout == ""
