@@ -114,7 +114,7 @@ def damage_snapshots(folder):
         (lose_database, "is not a stream folder"),
         (lose_model, "there is no file"),
         (flip_a_bit_of_the_model, "does not match its checksum"),
-        (damage_snapshots, "no whole snapshot"),
+        (damage_snapshots, "must have an undamaged snapshot"),
     ],
 )
 def test_a_folder_that_cannot_be_trusted_is_one_clear_line_and_stays_as_it_is(

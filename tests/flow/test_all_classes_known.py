@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from csim.bench.tables.networks import closed_set
-from csim.bench.tables.samples import cut
 
 from csim.bench.datasets.catalogue import load
+from csim.bench.vectors.networks import closed_set
+from csim.bench.vectors.samples import cut
 from csim.errors import InputError
 from csim.settings import Settings
 from csim.threads import one_thread

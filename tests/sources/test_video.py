@@ -186,5 +186,5 @@ def test_a_pause_that_is_no_time_is_refused(tmp_path, every):
 
 def test_without_pyav_one_is_told_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(InputError, match=r"pip install 'csim\[video\]'"):
+    with pytest.raises(InputError, match=r"pip install av"):
         Video(tmp_path / "a.mp4")
