@@ -17,6 +17,8 @@ from csim.bench.datasets.digits import digits
 from csim.bench.scenario import paper_stream
 from csim.cli.demo import EXAMPLE, Narrator, Sample, settings
 
+pytestmark = pytest.mark.slow  # most tests run the command
+
 
 def demo(*arguments):
     command = [sys.executable, "-m", "csim", "demo", *map(str, arguments)]
@@ -36,7 +38,6 @@ def done(tmp_path_factory):
     return SimpleNamespace(stdout=finished.stdout, stderr=finished.stderr, out=out, figures=figures)
 
 
-@pytest.mark.slow
 def test_the_demo_finds_all_classes_with_few_labels(done):
     assert done.figures["new_classes_found"] == 7
     assert done.figures["classes_learned"] == 10
@@ -45,7 +46,6 @@ def test_the_demo_finds_all_classes_with_few_labels(done):
     assert done.figures["seconds"] > 0
 
 
-@pytest.mark.slow
 def test_the_demo_leaves_one_whole_report_and_nothing_else(done):
     assert [path.name for path in done.out.iterdir()] == ["report.html"]
     page = Page((done.out / "report.html").read_text(encoding="utf-8"))
@@ -56,7 +56,6 @@ def test_the_demo_leaves_one_whole_report_and_nothing_else(done):
     assert done.figures["report"] == str(done.out / "report.html")
 
 
-@pytest.mark.slow
 def test_the_report_and_the_last_line_tell_the_same_figures(done):
     words = Page((done.out / "report.html").read_text(encoding="utf-8")).words
     for name in ("accuracy", "labels_percent", "purity", "m_new", "f_new"):
@@ -65,7 +64,6 @@ def test_the_report_and_the_last_line_tell_the_same_figures(done):
     assert {"ask_every", "update_labels", "update_steps"} <= set(words)
 
 
-@pytest.mark.slow
 def test_every_new_class_is_told_when_found_and_when_learned(done):
     found = re.findall(
         r"image +[\d,]+ +(\d)  found after \d+ of its images, question \d+, group of \d+",
@@ -76,14 +74,12 @@ def test_every_new_class_is_told_when_found_and_when_learned(done):
     assert sorted(found) == sorted(learned)
 
 
-@pytest.mark.slow
 def test_output_that_is_kept_in_a_file_has_no_control_codes_and_no_noise(done):
     assert "\x1b" not in done.stdout
     assert "\r" not in done.stdout
     assert done.stderr == ""
 
 
-@pytest.mark.slow
 def test_the_demo_prints_what_to_do_next(done):
     assert f"{done.out}/report.html" in done.stdout, "in one piece, to be copied"
     assert "csim demo --seed 1" in done.stdout
@@ -92,7 +88,6 @@ def test_the_demo_prints_what_to_do_next(done):
         assert line in done.stdout
 
 
-@pytest.mark.slow
 def test_the_example_for_own_images_runs(tmp_path):
     bunch = load_digits()
     for index, (image, label) in enumerate(

@@ -30,6 +30,7 @@ def test_a_reader_refuses_an_old_folder_and_says_what_brings_it_up(old):
     assert version_of(old) == 1
 
 
+@pytest.mark.slow
 def test_an_old_folder_is_migrated_and_goes_on_where_it_stopped(old):
     images = (load_digits().images * 15).astype(np.uint8)
     with Stream(old) as stream:  # does the steps after the snapshot again, and compares
