@@ -31,7 +31,7 @@ from csim.embed.network import ConvBody, pick_device
 from csim.embed.network_trainer import NetworkTrainer
 from csim.engine import Engine
 from csim.records import Encoder, Model
-from csim.retrain.evidence import held_out, stored
+from csim.retrain.evidence import Evidence, held_out, stored, trained
 from csim.retrain.model_trainer import ModelTrainer
 from csim.retrain.schedule import Schedule
 from csim.second_look import SecondLook
@@ -42,6 +42,13 @@ from csim.store.eviction import OldestOut, ProtectTold
 _HELD_OUT = (
     0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
 )
+
+
+_EVIDENCE: dict[str, Evidence] = {
+    "quantile": held_out,
+    "mean-bound": stored,
+    "mean-bound-model": trained,
+}
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
     engine = Engine(
         open_gallery=lambda model: Gallery(open_encoder(settings, model, encoder), model.version),
         head=head,
-        evidence=held_out if is_held_out else stored,
+        evidence=_EVIDENCE[settings.threshold],
         discovery=discovery,
         second_look=SecondLook(head, discovery, window, dialogue.release),
         dialogue=dialogue,
@@ -92,6 +99,7 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         hold_out=_HELD_OUT if is_held_out else 0,
         update_steps=settings.update_steps,
         scale=settings.scale,
+        keep_trained=settings.threshold == "mean-bound-model",
     )
     return Parts(engine, trainer)
 

@@ -90,6 +90,11 @@ def checksum(path: Path) -> str:
 def _from_format_4(state: State) -> State:
     """Return a state of format 4 as it would be written today."""
     upgraded = dict(state)
+    if isinstance(model := state.get("model"), dict):
+        upgraded["model"] = _from_format_4(model)
+    if "held_out" in state:  # of a model
+        upgraded["trained"] = np.zeros((0, 0), np.float32)
+        upgraded["trained_ids"] = np.zeros(0, np.int64)
     if "settings" in state:
         upgraded["settings"] = with_current_names(state["settings"])
     if "discovery" in state:

@@ -118,7 +118,8 @@ class Model:
     """Hold a trained model as plain arrays, so that it can be saved and sent.
 
     `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest
-    layer, a row per class. `held_out` are vectors of told images that no training saw.
+    layer, a row per class. `held_out` are vectors of told images that no training saw. `trained`
+    (n, d) and `trained_ids` (n,) are the images it was trained on, if thresholds need them.
     """
 
     version: int
@@ -128,6 +129,8 @@ class Model:
     weights: Floats = field(compare=False, repr=False)
     bias: Floats = field(compare=False, repr=False)
     held_out: Floats = field(compare=False, repr=False)  # (m, d)
+    trained: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
+    trained_ids: Ints = field(default_factory=lambda: np.zeros(0, int), compare=False, repr=False)
 
 
 Progress = Callable[[int, int, float], None]  # epoch, epochs, mean loss

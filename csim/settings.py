@@ -91,13 +91,15 @@ class Settings:
     device: str = "auto"
 
     # "quantile" guarantees a share of accepted known images. "mean-bound" is the paper's Student
-    # bound: it rejects a large share of known images, and with them nearly all new ones.
-    threshold: Literal["mean-bound", "quantile"] = "quantile"
+    # bound: it rejects a large share of known images, and with them nearly all new ones. csim fits
+    # it again on the store after every search. "mean-bound-model" fits it once per model, on the
+    # images that the model was trained on: the paper's text allows both.
+    threshold: Literal["mean-bound", "mean-bound-model", "quantile"] = "quantile"
     # For "quantile": the share of known images to accept at arrival. Higher rejects fewer known
     # images, but accepts more unknown ones as known at first.
     keep: float = 0.98
-    # For "mean-bound": α. Higher raises the threshold and rejects more; at 0.5 the threshold is the
-    # mean score.
+    # α, for "mean-bound" and "mean-bound-model". Higher raises the threshold and rejects more. At
+    # 0.5 it is the mean score; with 200 images, 0.99 is 0.17 standard deviations above the mean.
     alpha: float = 0.05
 
     # Which images csim asks about. "new-or-doubtful": recent images, accepted or not, where one

@@ -20,6 +20,7 @@ from csim.records import (
     Correct,
     Item,
     Labelled,
+    MergeClasses,
     Named,
     Rejected,
     Retrained,
@@ -109,6 +110,9 @@ class PlainCsim:
         self.order = sorted(self.shelves)  # class ids are given by name, then by appearance
         self.job_model = parts.engine.model
         self.known = [self.order[class_id] for class_id in self.job_model.class_ids]
+        self.training_set = {name: [] for name in self.known}
+        for image, name in zip(stream.warm_up, stream.warm_up_names, strict=True):
+            self.training_set[name].append(image)
         self.fit_thresholds()
 
     def keep(self, image, name):
@@ -122,10 +126,17 @@ class PlainCsim:
             1 + np.exp(-(self.vectors(images) @ self.job_model.weights.T + self.job_model.bias))
         )
 
-    def fit_thresholds(self):
+    def fit_thresholds(self, *, is_new_model=True):
+        """Fit on the store after every purification, or once per model on its training set."""
+        if self.settings.threshold == "mean-bound-model":
+            if not is_new_model:
+                return
+            data = self.training_set
+        else:
+            data = {name: list(shelf) for name, shelf in self.shelves.items()}
         self.thresholds = []
         for column, name in enumerate(self.known):
-            p = self.probabilities(list(self.shelves[name]))[:, column].astype(float)
+            p = self.probabilities(data[name])[:, column].astype(float)
             t = student.ppf(1 - self.settings.alpha, len(p) - 1)
             self.thresholds.append(p.mean() - t * p.std(ddof=1) / np.sqrt(len(p)))
 
@@ -164,7 +175,7 @@ class PlainCsim:
                 self.keep(image, name)
                 self.labels[position] = name
         self.buffer = []
-        self.fit_thresholds()
+        self.fit_thresholds(is_new_model=False)
         return novel
 
     def retrain(self, names):
@@ -180,15 +191,18 @@ class PlainCsim:
             job.job(images, labels, np.ones(len(labels), bool)), engine.model
         )
         self.known = names
+        self.training_set = {name: list(self.shelves[name]) for name in names}
         self.fit_thresholds()
 
 
 @pytest.mark.slow
-def test_the_paper_preset_is_algorithms_1_and_2_line_by_line():
+@pytest.mark.parametrize("threshold", ["mean-bound", "mean-bound-model"])
+def test_the_paper_preset_is_algorithms_1_and_2_line_by_line(threshold):
+    settings = replace(PAPER, threshold=threshold)
     stream = digit_stream()
     truth = truth_of(digit_stream())
-    parts = warm()
-    plain = PlainCsim(warm(), digit_stream(), PAPER)
+    parts = warm(settings)
+    plain = PlainCsim(warm(settings), digit_stream(), settings)
     labeller = TruthLabeller(truth)
     labels = {}
     asked = 0
@@ -209,6 +223,30 @@ def test_the_paper_preset_is_algorithms_1_and_2_line_by_line():
     assert asked == plain.asked > 30
     assert models == plain.models > 2
     assert labels == plain.labels
+
+
+def test_thresholds_fitted_once_per_model_stay_until_the_next_model():
+    stream = digit_stream()
+    engine = warm(replace(PAPER, threshold="mean-bound-model")).engine
+    engine.refresh()
+    before = engine.head.state()["lowest"].copy()
+    events = engine.observe(items_of(stream.images[:200]))
+    question = next(event.question for event in events if isinstance(event, Asked))
+    engine.tell([Named(question.id, stream.warm_up_names[0])])
+    engine.refresh()
+    assert (engine.head.state()["lowest"] == before).all()
+
+
+def test_a_class_merged_into_another_still_counts_for_the_threshold():
+    engine = warm(replace(PAPER, threshold="mean-bound-model")).engine
+    engine.refresh()
+    before = engine.head.state()["lowest"].copy()
+    engine.edit(MergeClasses(0, 1))
+    engine.refresh()
+    after = engine.head.state()
+    assert after["class_ids"] == [1, 2]
+    assert after["lowest"][0] != before[1]  # fitted on the images of both classes
+    assert after["lowest"][1] == before[2]
 
 
 def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():

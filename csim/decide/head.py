@@ -42,10 +42,13 @@ class Head:
     def calibrate(self, vectors: Floats, labels: Ints | None) -> None:
         """Fit the thresholds on vectors (m, d) and their class ids, (m,).
 
-        Without class ids each vector counts for its best class.
+        Without class ids each vector counts for its best class. The ids may be those of the model:
+        a merged class counts for the class it was merged into, a removed one for none.
         """
         scores = self.scores(vectors)
-        if labels is None and self.class_ids:
+        if labels is not None:
+            labels = self._current_ids(labels)
+        elif self.class_ids:
             labels = np.array(self.class_ids, np.int64)[scores.argmax(axis=1)]
         self._threshold.fit(
             {c: scores[labels == c, column] for column, c in enumerate(self.class_ids)}
@@ -78,6 +81,11 @@ class Head:
     def restore(self, state: State) -> None:
         """Load what `state` returned, after `install`."""
         self._threshold.restore(state)
+
+    def _current_ids(self, labels: Ints) -> Ints:
+        current = dict(zip(self._fitted().class_ids, self._columns, strict=True))
+        ids = [current.get(class_id, class_id) for class_id in labels.tolist()]
+        return np.array([-1 if class_id is None else class_id for class_id in ids], np.int64)
 
     def _fitted(self) -> Model:
         if self._model is None:

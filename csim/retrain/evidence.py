@@ -1,9 +1,10 @@
 """What thresholds are fitted on: vectors of labelled images, and their class ids.
 
 `held_out` takes images that the model did not see in training. They carry no class id: each counts
-for the class that the head gives it, as a new image would. `stored` is the paper's rule: the store
-as it is now. It includes images that the model was trained on, so its scores are higher than those
-of new images.
+for the class that the head gives it, as a new image would. The paper fits on labelled images and
+leaves open which: `stored` takes the store as it is now, `trained` the images that the model was
+trained on, so that a threshold changes with the model alone. Scores of trained images are higher
+than those of new ones.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ Evidence = Callable[[Model, Viewer, ClassStore], tuple[Floats, Ints | None]]
 def held_out(model: Model, viewer: Viewer, store: ClassStore) -> tuple[Floats, None]:
     """Return the vectors that were kept out of the model's training."""
     return model.held_out, None
+
+
+def trained(model: Model, viewer: Viewer, store: ClassStore) -> tuple[Floats, Ints]:
+    """Return the vectors of the images that the model was trained on, and their class ids."""
+    return model.trained, model.trained_ids
 
 
 def stored(model: Model, viewer: Viewer, store: ClassStore) -> tuple[Floats, Ints]:

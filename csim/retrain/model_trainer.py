@@ -40,6 +40,8 @@ class ModelTrainer:
         takes longer in proportion; 0 starts from random weights and trains for all epochs.
     scale
         Scale of the cosine in the one-vs-rest layer. Higher allows scores nearer 0 and 1.
+    keep_trained
+        Put the vectors of the training images into the model, for thresholds fitted on them.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class ModelTrainer:
         hold_out: float,
         update_steps: int,
         scale: float,
+        keep_trained: bool = False,
     ) -> None:
         self._backbone = backbone
         self._trainer = trainer
@@ -58,6 +61,7 @@ class ModelTrainer:
         self._hold_out = hold_out
         self._update_steps = update_steps
         self._scale = scale
+        self._keep_trained = keep_trained
 
     def train(
         self, job: Job, previous: Model | None = None, progress: Progress | None = None
@@ -82,6 +86,8 @@ class ModelTrainer:
             network, inputs[~is_held], columns[~is_held], rng=rng, steps=steps, progress=progress
         )
         head = network.one_vs_rest
+        encoder = self._backbone.encoder(network)
+        is_kept = ~is_held & self._keep_trained
         return Model(
             version=job.version,
             class_ids=network.class_ids,
@@ -89,7 +95,9 @@ class ModelTrainer:
             network=network.arrays(),
             weights=head.weights().detach().cpu().numpy().copy(),
             bias=head.bias.detach().cpu().numpy().copy(),
-            held_out=self._backbone.encoder(network).embed(job.images[is_held]),
+            held_out=encoder.embed(job.images[is_held]),
+            trained=encoder.embed(job.images[is_kept]),
+            trained_ids=job.labels[is_kept],
         )
 
 

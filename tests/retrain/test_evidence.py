@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 
 from csim.records import Item, Model, Views
-from csim.retrain.evidence import held_out, stored
+from csim.retrain.evidence import held_out, stored, trained
 from csim.store.class_store import ClassStore
 from csim.store.eviction import ProtectTold
 
@@ -50,3 +52,12 @@ def test_stored_images_are_all_evidence_told_or_not():
 def test_an_empty_store_gives_no_evidence_and_nothing_is_embedded():
     vectors, labels = stored(make_model(np.zeros((5, 2))), Shades(), ClassStore(9, ProtectTold()))
     assert (vectors.shape, labels.shape) == ((0, 2), (0,))
+
+
+def test_trained_images_come_with_their_own_classes_whatever_the_store_holds():
+    vectors = np.random.default_rng(1).normal(size=(4, 2))
+    labels = np.array([3, 3, 7, 9])
+    model = replace(make_model(np.zeros((0, 2))), trained=vectors, trained_ids=labels)
+    given, classes = trained(model, Shades(), store_with((9, 3, True), (200, 7, False)))
+    assert (given == vectors).all()
+    assert classes.tolist() == [3, 3, 7, 9]
