@@ -60,7 +60,7 @@ csim bench metric --split S1 --dataset mnist --dataset fashion-mnist --seed 0
 csim bench embedding
 csim bench cohesion $seeds
 csim bench ablation
-csim bench tuning --seed 100
+csim bench tuning
 
 csim bench closed-set
 csim bench mining

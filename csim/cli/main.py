@@ -116,7 +116,7 @@ BENCH = (
     CommandEntry(
         "tuning",
         "csim.cli.bench.stream_tables:tuning",
-        "Change settings of the paper preset on full streams of Fashion-MNIST.",
+        "Compare readings of the paper on full streams of Fashion-MNIST.",
     ),
     CommandEntry(
         "mining",
