@@ -154,8 +154,9 @@ class Engine:
         self._is_stale = True
         most = self.dialogue.budget.left(self.position)
         pending = self.dialogue.ledger.questions()
-        seen = (self.gallery, self.head, self.store)
-        groups, joined = self.discovery.search(*seen, most, self.position, pending)
+        groups, joined = self.discovery.search(
+            self.gallery, self.head, self.store, most, self.position, pending
+        )
         events = self.dialogue.ask(groups, self.head.guess, self.position, joined)
         return self.discovery.apply(events)
 

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from csim.export.atomic import atomic_output
+from csim.export.destination import atomic_output
 from csim.export.image_folder import write_images
 from csim.export.label_studio import labelling_config, write_tasks
 from csim.export.labels import write_labels

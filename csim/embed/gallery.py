@@ -163,5 +163,5 @@ def _key(item: Item) -> _Key:
 
 
 def _drop_oldest(rows: _Rows, size: int) -> None:
-    for key in list(rows)[: max(0, len(rows) - size)]:
-        del rows[key]
+    for _ in range(len(rows) - size):
+        del rows[next(iter(rows))]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
-from csim.export.atomic import atomic_output
+from csim.export.destination import atomic_output
 from csim.export.file_names import folder_names, safe_name
 from csim.export.labels import decided_by
 from csim.export.rows import Follow

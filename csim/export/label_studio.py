@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from csim.errors import InputError
-from csim.export.atomic import atomic_output
+from csim.export.destination import atomic_output
 from csim.export.labels import decided_by
 from csim.export.rows import Follow
 from csim.folder.reader import ItemRow, Reader

@@ -20,7 +20,7 @@ from safetensors.numpy import save
 
 from csim import __version__, checkpoint
 from csim.errors import CheckpointError, InputError
-from csim.export.atomic import atomic_output
+from csim.export.destination import atomic_output
 from csim.folder.reader import Reader
 from csim.records import ClassId, Model
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from csim.errors import InputError
-from csim.export.atomic import atomic_output
+from csim.export.destination import atomic_output
 
 Row = dict[str, Any]
 Follow = Callable[[int], None]  # called with the number of images done so far

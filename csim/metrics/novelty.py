@@ -2,7 +2,7 @@
 
 There are two conventions for "novel". In the CSIM paper an image is novel while the model cannot
 output its class, so a learned class is no longer novel. In StreamNDR a class that the first model
-did not know is novel forever.
+did not know is novel to the end.
 """
 
 from __future__ import annotations

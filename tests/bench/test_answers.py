@@ -36,7 +36,7 @@ def person(answers, *, count=4000, seed=0, truth=None):
 
 
 def answered(answers, *, count=4000, seed=0):
-    """Return what is answered of many questions after for ever, by question."""
+    """Return what is answered of many questions in the end, by question."""
     return {
         a.question_id: a.name
         for a in person(answers, count=count, seed=seed).due(many(count), 10**9)

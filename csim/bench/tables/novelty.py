@@ -4,7 +4,7 @@
     csim bench novelty --quick       # a few minutes
 
 The cases are those of the stream table, seeds 0-2, so the first of the two tables runs them for
-both. `m_new` depends on when a method learns a class. The columns "for ever" and "first 500" do
+both. `m_new` depends on when a method learns a class. The columns "always novel" and "first 500" do
 not, so they compare methods on the same images. Expect `least-sure` and `random` to miss every
 novel image at arrival, because they reject none. They correct later only what a person labelled.
 """
@@ -28,8 +28,8 @@ _COLUMNS = {
     "M_new %": "m_new",
     "F_new %": "f_new",
     "M_new at arrival %": "m_new_at_arrival",
-    "M_new for ever %": "m_new_for_ever",
-    "F_new for ever %": "f_new_for_ever",
+    "M_new, always novel %": "m_new_for_ever",
+    "F_new, always novel %": "f_new_for_ever",
     "first 500 missed %": "first_500_missed",
     "rejected known %": "rejected_known",
     "rejected novel %": "rejected_novel",
@@ -43,7 +43,7 @@ NOTES = (
     "M_new: novel images that finally got an existing class / novel images; F_new: existing "
     "images that finally got a novel class / existing images; novel: of a class that the model "
     "could not output when the image arrived",
-    "at arrival: by the first label; for ever: every class that was not in the warm-up stays novel",
+    "at arrival: by the first label; always novel: a class that was not in the warm-up stays novel",
     "first 500 missed: of the first 500 images of each new class, those that finally got another "
     "class",
     "rejected: share of known and of novel images that no class accepted at arrival",

@@ -9,10 +9,9 @@ import typer
 
 from csim.bench.tables import metric as table
 from csim.bench.vectors.trials import score_all
-from csim.cli.bench.options import AsJson, DataDir, Datasets, Jobs, Out
+from csim.cli.bench.options import AsJson, DataDir, Datasets, Jobs, Out, seed_option
 from csim.cli.bench.output import show_sheet
 from csim.cli.bench.progress import show_runs
-from csim.cli.option_parsers import number_parser
 
 Learners = Annotated[
     list[str] | None,
@@ -31,15 +30,7 @@ Splits = Annotated[
         help="S1 (4:2:4) or S2 (1:1:8). Repeat the option for both.",
     ),
 ]
-MetricSeeds = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--seed",
-        parser=number_parser("--seed", int, least=0),
-        show_default="0",
-        help="Seed of a run. Repeat the option for more runs.",
-    ),
-]
+MetricSeeds = Annotated[list[int] | None, seed_option("0")]
 Quick = Annotated[
     bool,
     typer.Option("--quick", help="Take minutes only: every 10th image, learners stop early."),

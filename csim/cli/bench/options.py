@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,23 +14,20 @@ DataDir = Annotated[
     typer.Option("--data-dir", show_default="CSIM_DATA", help="Folder of the data sets."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
-Seeds = Annotated[
-    list[int],
-    typer.Option(
+
+
+def seed_option(default: str | bool = True) -> Any:  # noqa: ANN401
+    """Return the option `--seed`, which the user may repeat; its help shows `default`."""
+    return typer.Option(
         "--seed",
         parser=number_parser("--seed", int, least=0),
+        show_default=default,
         help="Seed of a run. Repeat the option for more runs.",
-    ),
-]
-TableSeeds = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--seed",
-        parser=number_parser("--seed", int, least=0),
-        show_default="0, 1 and 2",
-        help="Seed of a run. Repeat the option for more runs.",
-    ),
-]
+    )
+
+
+Seeds = Annotated[list[int], seed_option()]
+TableSeeds = Annotated[list[int] | None, seed_option("0, 1 and 2")]
 Datasets = Annotated[
     list[str] | None,
     typer.Option(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from csim.errors import InputError, StorageError
-from csim.export.atomic import atomic_output
+from csim.export.destination import atomic_output
 
 
 @pytest.fixture
