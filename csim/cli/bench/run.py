@@ -114,8 +114,8 @@ def run(
 ) -> None:
     """Run a method on a stream of a data set, once per seed.
 
-    Each run writes a result file. csim does not repeat a run that has one. An
-    interrupted run leaves no file and starts again. Each run uses one core: a
+    Each run writes a line to a file in runs/. csim does not repeat a finished
+    run. An interrupted run writes nothing and starts again. Each run uses one core: a
     full stream of 67,000 images takes from one minute (paper) to ten (default).
 
     Example: csim bench run paper fashion-mnist --seed 0 --seed 1 --thin 5 --json
