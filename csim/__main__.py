@@ -1,5 +1,5 @@
 """`python -m csim` is the command `csim`."""
 
-from csim.cli.main import app
+from csim.cli.start import main
 
-app()
+main()

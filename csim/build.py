@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
+from csim.ask.audit import Audit
 from csim.ask.budget import Budget
 from csim.ask.catalogue import Catalogue
 from csim.ask.ledger import Ledger
@@ -21,17 +23,21 @@ from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
 from csim.embed.augment import Augment
-from csim.embed.backbone import Backbone, ForeignBackbone, OwnBackbone
+from csim.embed.backbone import GraphBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
-from csim.embed.encoder import CheckedEncoder
-from csim.embed.gallery import Gallery, ViewEncoder
+from csim.embed.encoder import CheckedEncoder, WhitenedEncoder, WhitenedVectors
+from csim.embed.gallery import Encoder, Gallery, ViewEncoder
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
 from csim.embed.network import ConvBody, pick_device
-from csim.embed.network_trainer import NetworkTrainer
+from csim.embed.network_trainer import NetworkTrainer, Progress
+from csim.embed.pretrained import open_pretrained
+from csim.embed.whitening import Whitening
 from csim.engine import Engine
-from csim.records import Encoder, Model
+from csim.errors import EncoderError
+from csim.records import EncoderId, Job, Model
 from csim.retrain.evidence import Evidence, held_out, stored, trained
+from csim.retrain.frozen_trainer import FrozenTrainer
 from csim.retrain.model_trainer import ModelTrainer
 from csim.retrain.schedule import Schedule
 from csim.second_look import SecondLook
@@ -51,15 +57,27 @@ _EVIDENCE: dict[str, Evidence] = {
 }
 
 
+class Trainer(Protocol):
+    """Train a model from a job; the same job and previous model give the same model."""
+
+    def train(
+        self, job: Job, previous: Model | None = None, progress: Progress | None = None
+    ) -> Model:
+        """Return the model of a job."""
+        ...
+
+
 @dataclass(frozen=True)
 class Parts:
     """Hold a stream's engine and what trains its models."""
 
     engine: Engine
-    trainer: ModelTrainer
+    trainer: Trainer
 
 
-def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
+def build(
+    settings: Settings, encoder: CheckedEncoder | None = None, *, choice: Choice | None = None
+) -> Parts:
     """Return an engine without a model yet, and the trainer of its models.
 
     Parameters
@@ -67,18 +85,24 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
     settings
         Everything that can be tuned.
     encoder
-        An encoder of your own, used instead of csim's network.
+        The frozen encoder that makes the items' vectors; the first model takes its name from it.
+        None if csim trains its own network, or if there is a first model already.
+    choice
+        Chooses the questions; None is what the settings name.
     """
     eviction = ProtectTold() if settings.eviction == "protect-told" else OldestOut()
     store = ClassStore(settings.store_size, eviction, settings.store_inferred)
     head = Head(make_threshold(settings))
-    discovery = make_discovery(settings)
+    discovery = make_discovery(settings, choice)
     window = discovery.pool if isinstance(discovery.pool, Recent) else None
     ledger = Ledger(settings.ledger_size)
-    dialogue = Dialogue(ledger, Catalogue(), store, Budget(settings.budget))
-    is_held_out = settings.threshold == "quantile"
+    audit = Audit(settings.audit * settings.budget, settings.seed)
+    dialogue = Dialogue(
+        ledger, Catalogue(), store, Budget(settings.budget), audit, discovery.pool.find
+    )
+    is_frozen = encoder is not None or settings.encoder != "own"
     engine = Engine(
-        open_gallery=lambda model: Gallery(open_encoder(settings, model, encoder), model.version),
+        open_gallery=partial(_open_gallery, settings, is_frozen=is_frozen),
         head=head,
         evidence=_EVIDENCE[settings.threshold],
         discovery=discovery,
@@ -89,19 +113,62 @@ def build(settings: Settings, encoder: Encoder | None = None) -> Parts:
         schedule=Schedule(
             update_size=settings.update_size,
             update_labels=settings.update_labels,
+            update_growth=settings.update_growth,
             seed=settings.seed,
         ),
     )
-    trainer = ModelTrainer(
-        make_backbone(settings, encoder),
+    identity = encoder.identity if encoder else None
+    trainer = make_frozen_trainer(settings, identity) if is_frozen else make_trainer(settings)
+    return Parts(engine, trainer)
+
+
+def make_trainer(settings: Settings) -> ModelTrainer:
+    """Return what trains csim's own network."""
+    return ModelTrainer(
+        make_backbone(settings),
         make_network_trainer(settings),
         device=pick_device(settings.device),
-        hold_out=_HELD_OUT if is_held_out else 0,
+        hold_out=_held_out_share(settings),
         update_steps=settings.update_steps,
+        update_epochs=settings.update_epochs,
         scale=settings.scale,
-        keep_trained=settings.threshold == "mean-bound-model",
+        keep_trained=_keeps_trained(settings),
     )
-    return Parts(engine, trainer)
+
+
+def make_frozen_trainer(settings: Settings, identity: EncoderId | None) -> FrozenTrainer:
+    """Return what trains models on the vectors of a frozen encoder."""
+    return FrozenTrainer(
+        identity, hold_out=_held_out_share(settings), keep_trained=_keeps_trained(settings)
+    )
+
+
+def open_frozen(
+    settings: Settings, given: Encoder | None = None, expected: EncoderId | None = None
+) -> CheckedEncoder | None:
+    """Return the frozen encoder of the settings, or None if csim trains its own network.
+
+    Parameters
+    ----------
+    settings
+        Name the encoder.
+    given
+        An encoder of yours, used instead. The settings must then name none, or the very same.
+    expected
+        The encoder that was used before. Another one is refused.
+    """
+    if given is None:
+        if settings.encoder == "own":
+            return None
+        device = pick_device(settings.device)
+        return CheckedEncoder(open_pretrained(settings.encoder, device, expected))
+    named: EncoderId | None = getattr(given, "identity", None)
+    if settings.encoder not in ("own", named.name if named else "own"):
+        raise EncoderError(
+            f"there must be one encoder, but the settings name {settings.encoder!r} and another is "
+            'given; leave one out, or write encoder="own" in the settings'
+        )
+    return CheckedEncoder(given)
 
 
 def open_encoder(settings: Settings, model: Model, encoder: Encoder | None = None) -> ViewEncoder:
@@ -114,17 +181,18 @@ def open_encoder(settings: Settings, model: Model, encoder: Encoder | None = Non
     model
         A trained model.
     encoder
-        The encoder the model was trained on, if it was not csim's own network.
+        The encoder the model was trained on, if it was yours.
     """
-    return make_backbone(settings, encoder).open(model)
+    frozen = open_frozen(settings, encoder, model.encoder)
+    if frozen is None:
+        return make_backbone(settings).open(model)
+    return WhitenedEncoder(frozen, Whitening.from_arrays(model.network))
 
 
-def make_backbone(settings: Settings, encoder: Encoder | None = None) -> Backbone:
-    """Return what comes before the one-vs-rest layer: csim's network, or a given encoder."""
-    device = pick_device(settings.device)
-    if encoder is None:
-        return OwnBackbone(partial(make_body, settings), device)
-    return ForeignBackbone(CheckedEncoder(encoder), device)
+def make_backbone(settings: Settings) -> OwnBackbone:
+    """Return what makes csim's own networks."""
+    backbone = GraphBackbone if settings.device == "onnx" else OwnBackbone
+    return backbone(partial(make_body, settings), pick_device(settings.device))
 
 
 def make_threshold(settings: Settings) -> Threshold:
@@ -136,8 +204,8 @@ def make_threshold(settings: Settings) -> Threshold:
     return MeanBoundThreshold(alpha=settings.alpha)
 
 
-def make_discovery(settings: Settings) -> Discovery:
-    """Return what finds the images to ask about."""
+def make_discovery(settings: Settings, choice: Choice | None = None) -> Discovery:
+    """Return what finds the images to ask about; `choice` replaces the one of the settings."""
     rng = np.random.default_rng(settings.seed)
     representative = Medoid() if settings.representative == "medoid" else RandomMember(rng)
     if settings.questions == "rejected":
@@ -153,7 +221,9 @@ def make_discovery(settings: Settings) -> Discovery:
         "random": AtRandom(rng),
     }
     return Discovery(
-        Recent(settings.recent, settings.ask_every), choices[settings.questions], representative
+        Recent(settings.recent, settings.ask_every),
+        choice or choices[settings.questions],
+        representative,
     )
 
 
@@ -190,5 +260,25 @@ def make_network_trainer(settings: Settings) -> NetworkTrainer:
     )
     augment = Augment(settings.shift, flip=settings.flip)
     return NetworkTrainer(
-        loss, batches, augment, epochs=settings.epochs, learning_rate=settings.learning_rate
+        loss,
+        batches,
+        augment,
+        epochs=settings.epochs,
+        learning_rate=settings.learning_rate,
+        update_rate=settings.update_rate,
     )
+
+
+def _open_gallery(settings: Settings, model: Model, *, is_frozen: bool) -> Gallery:
+    """Return what views the items of a model: their pixels, or their frozen vectors."""
+    if is_frozen:
+        return Gallery(WhitenedVectors(Whitening.from_arrays(model.network)), model.version)
+    return Gallery(make_backbone(settings).open(model), model.version)
+
+
+def _held_out_share(settings: Settings) -> float:
+    return _HELD_OUT if settings.threshold == "quantile" else 0
+
+
+def _keeps_trained(settings: Settings) -> bool:
+    return settings.threshold == "mean-bound-model"

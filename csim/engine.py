@@ -3,21 +3,20 @@
     source → embed → accept or reject → discover → ask → store → retrain
 
 `observe` is the paper's Algorithm 1. A search begins its Algorithm 2, and `tell` ends it. The
-engine opens questions and reports `TrainingDue`. Its caller answers with `tell`, trains a model and
-calls `install`. `build.py` knows which parts it is made of.
+caller answers, trains when `TrainingDue`, and calls `install`. `build.py` knows the concrete parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import csim.records as r
 from csim.errors import NotFittedError
+from csim.messages import AddClass, Answer, Edit, Split
 
 if TYPE_CHECKING:
     from csim.decide.head import Head
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from csim.embed.gallery import Gallery
     from csim.retrain.evidence import Evidence
     from csim.retrain.schedule import Schedule
-    from csim.second_look import SecondLook
+    from csim.second_look import SecondLook, Settle
     from csim.store.class_store import ClassStore
 
 _PARTS = ("gallery", "head", "discovery", "dialogue", "store", "schedule")  # those with a state
@@ -52,56 +51,55 @@ class Engine:
 
     def warm_up(self, items: Sequence[r.Item], names: Sequence[str]) -> list[r.Event]:
         """Store the first labelled items, the newest of each class; a model of all is due."""
-        added = [self.dialogue.edit(r.AddClass(name), 0) for name in sorted(set(names))]
+        first = sorted(set(names))
+        added = [event for name in first for event in self.dialogue.edit(AddClass(name), 0)]
         labels = [self.dialogue.class_id(name) for name in names]
         for item, class_id in zip(items, labels, strict=True):
             self.store.add(item, class_id, is_told=True)
         job = self.schedule.job(r.stack(items), np.array(labels), np.full(len(items), True))
-        return [*chain(*added), r.TrainingDue(0, job)]
+        return [*added, r.TrainingDue(0, job)]
 
     def observe(self, items: Sequence[r.Item], views: r.GivenViews = ()) -> list[r.Event]:
         """Classify items; `views` made elsewhere are used if they are of the model in use."""
-        vectors = self.gallery.views(items, given=views).vectors
-        scores = self.head.scores(vectors)  # (n, K)
+        scores = self.head.scores(self.gallery.views(items, given=views).vectors)  # (n, K)
         events: list[r.Event] = []
         taken = 0
         while taken < len(items):
             self.refresh()
-            decisions = self.head.decide(scores[taken:])
-            for item, decision in zip(items[taken:], decisions, strict=True):
-                events.append(self._take(item, decision))
-                taken += 1
-                if self.discovery.is_due(item.position):  # per item: batch sizes change nothing
-                    events += self._search()
-                    events += self.second_look.settle_old(self.gallery, self.position)
-                    break  # the thresholds have moved: decide the rest again
+            end = taken + self.discovery.until_due(self.position)  # batch sizes change nothing
+            decisions = self.head.decide(scores[taken:end])
+            for item, decision in zip(items[taken:end], decisions, strict=True):
+                events += self._take(item, decision)
+            taken += len(decisions)
+            if self.discovery.is_due(self.position):  # this moves the thresholds
+                events += self._search(self.second_look.settle_old, self.discovery.pool)
         return events
 
     def ask_now(self) -> list[r.Event]:
         """Search for questions now; give items that still wait afterwards their best class."""
-        return self._search() + self.second_look.settle_all(self.gallery, self.position)
+        return self._search(self.second_look.settle_all, waiting=())
 
-    def tell(self, answers: Sequence[r.Answer]) -> list[r.Event]:
+    def tell(self, answers: Sequence[Answer]) -> list[r.Event]:
         """Take in answers, whenever they come and in any order: all or, if one is bad, none."""
         self.dialogue.check(answers)
-        groups: dict[r.Split, list[r.Group]] = {}
+        groups: dict[Split, list[r.Group]] = {}
         for split, members in self.dialogue.members(answers).items():
             groups[split] = self.discovery.split(members, split.parts, self.gallery)
         events = self.dialogue.take(answers, groups, self.head.guess, self.position)
         return self._apply(events) if answers else []
 
-    def edit(self, change: r.Edit) -> list[r.Event]:
-        """Add, rename, merge or remove a class."""
+    def edit(self, change: Edit) -> list[r.Event]:
+        """Change a class, label images, or undo several answers."""
         return self._apply(self.dialogue.edit(change, self.position))
 
     def install(self, model: r.Model) -> list[r.Event]:
         """Switch to a newly trained model, and decide recent items again."""
         self._use(model)
         self.schedule.done()
-        retrained = r.Retrained(self.position, model.version, self.head.class_ids)
+        retrained = r.Retrained(self.position, model.version, self.head.named_classes)
         self.refresh()
         revised = self.second_look.revise(self.gallery, self.position)
-        return [retrained, *revised, *self._training_due()]
+        return [retrained, *self.dialogue.audit.follow(revised), *self._training_due()]
 
     def refresh(self) -> None:
         """Fit the thresholds again if what they are fitted on has changed."""
@@ -136,29 +134,33 @@ class Engine:
         self.head.install(model, self.dialogue.catalogue.current)
         self._is_stale = True
 
-    def _take(self, item: r.Item, decision: r.Decision) -> r.Event:
+    def _take(self, item: r.Item, decision: r.Decision) -> list[r.Event]:
         assert self.model is not None
         self.position = item.position
         self.discovery.pool.add(item, decision)
-        class_id = decision.class_id
-        score = decision.score
-        if not decision.is_accepted or class_id is None:
-            return r.Rejected(item.position, item.id, class_id, score, self.model.version)
-        if score > self.store_score:
-            self.store.add(item, class_id, is_told=False)
-        return r.Accepted(item.position, item.id, class_id, score, self.model.version)
+        self.dialogue.audit.draw(item, decision)
+        events = r.arrival(item, decision, self.model.version)
+        if isinstance(accepted := events[0], r.Accepted) and accepted.score > self.store_score:
+            self.store.add(item, accepted.class_id, is_told=False)
+        return events
 
-    def _search(self) -> list[r.Event]:
-        """Ask about what is new or in doubt, within the budget; add items to open questions."""
+    def _search(self, settle: Settle, waiting: Container[r.ItemId]) -> list[r.Event]:
+        """Ask about what is new or in doubt; `settle` the rest; audit items not `waiting` then."""
         self.refresh()  # a new model may have come since the last item
         self._is_stale = True
-        most = self.dialogue.budget.left(self.position)
-        pending = self.dialogue.ledger.questions()
+        dialogue = self.dialogue
+        most = dialogue.budget.left(self.position, kept=dialogue.audit.reserved)
+        shown = [question.representative for question in dialogue.ledger.shown().values()]
+        asked_before = (dialogue.ledger.questions(), shown)
         groups, joined = self.discovery.search(
-            self.gallery, self.head, self.store, most, self.position, pending
+            self.gallery, self.head, self.store, most, self.position, *asked_before
         )
-        events = self.dialogue.ask(groups, self.head.guess, self.position, joined)
-        return self.discovery.apply(events)
+        asked = dialogue.ask(groups, self.head.guess, self.position, joined)
+        happened = self.discovery.apply(asked) + settle(self.gallery, self.position)
+        followed = dialogue.audit.follow(happened)
+        drawn = dialogue.audit.due(waiting)
+        asked = dialogue.ask(drawn, self.head.guess, self.position, is_audit=True)
+        return followed + dialogue.audit.follow(self.discovery.apply(asked))
 
     def _apply(self, events: Sequence[r.Event]) -> list[r.Event]:
         """Apply events to pool and head; if classes came or went, decide recent items again."""
@@ -170,7 +172,7 @@ class Engine:
         if self.head.class_ids != known:
             self.refresh()
             applied += self.second_look.revise(self.gallery, self.position)
-        return applied + self._training_due()
+        return self.dialogue.audit.follow(applied) + self._training_due()
 
     def _training_due(self) -> list[r.Event]:
         job = self.schedule.due(self.store, self.head.class_ids, self.dialogue.told)

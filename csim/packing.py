@@ -1,31 +1,40 @@
-"""Items as plain values, and back, for whoever keeps them in a checkpoint."""
+"""Items as plain values, and back, for parts that keep them in a checkpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from csim.records import Item, State, stack
+import numpy as np
+
+from csim.records import Item, State
 
 
 def pack(items: Sequence[Item]) -> State:
-    """Return items as plain values and one array, for a checkpoint."""
+    """Return items as plain values and arrays, for a checkpoint.
+
+    Items of a stream with a frozen encoder all have a frozen vector, those of others have none.
+    """
+    frozen = [item.frozen for item in items if item.frozen is not None]
+    images = [item.image for item in items]
     return {
         "ids": [item.id for item in items],
         "positions": [item.position for item in items],
-        "images": stack(items),
+        "images": np.stack(images) if images else np.zeros((0, 0, 0), np.uint8),
+        "frozen": np.stack(frozen) if frozen else None,
     }
 
 
 def unpack(state: State) -> list[Item]:
-    """Return the items that `pack` took apart; each image is a copy of its own.
+    """Return the items that `pack` took apart; each array is a copy of its own.
 
-    >>> import numpy as np
     >>> unpack(pack([Item("a", 1, np.zeros((8, 8), np.uint8))]))
     [Item(id='a', position=1)]
     """
+    vectors = state.get("frozen")  # format 5 had none
+    frozen = [None] * len(state["ids"]) if vectors is None else [row.copy() for row in vectors]
     return [
-        Item(item_id, position, image.copy())
-        for item_id, position, image in zip(
-            state["ids"], state["positions"], state["images"], strict=True
+        Item(item_id, position, image.copy(), vector)
+        for item_id, position, image, vector in zip(
+            state["ids"], state["positions"], state["images"], frozen, strict=True
         )
     ]

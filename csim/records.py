@@ -9,9 +9,9 @@ a `Question`, and a person gives an `Answer`. Labelled items become a `Job`, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,21 +27,36 @@ ItemId = str
 QuestionId = int
 Guesses = tuple[tuple[ClassId, float], ...]  # best first
 
+# What a person calls junk has this id in place of a class. It is no class and has no name, so a
+# class that somebody calls "junk" is another thing. -1 stands for "no class" in arrays and sums.
+JUNK: ClassId = -2
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Hold one image; warm-up images have position 0, the stream starts at 1."""
+    """Hold one image; warm-up images have position 0, the stream starts at 1.
+
+    With a frozen encoder, `frozen` is the vector that it made of the image, (d,). The engine then
+    needs no pixels, and `image` is for people to look at.
+    """
 
     id: ItemId
     position: int
     image: Images = field(compare=False, repr=False)
+    frozen: Floats | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def content(self) -> Images | Floats:
+        """Return what models see of the image: its frozen vector, or its pixels."""
+        return self.image if self.frozen is None else self.frozen
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Hold the class of highest score, and whether any class passed its threshold.
 
-    `class_id` is None only when there is no class at all.
+    `class_id` is None only when there is no class at all. It is `JUNK` if the image looks most like
+    junk: if it is accepted as such, it waits for no class, but it has none either.
     """
 
     class_id: ClassId | None
@@ -63,6 +78,8 @@ class Question:
     """Ask a person "what is this?" about a representative; the answer labels all members.
 
     `guesses` are the model's best classes for the representative with their scores, best first.
+    An audit's question has none: they could sway the answer. If `is_given`, csim did not ask: a
+    person chose this image and said what it is.
     """
 
     id: QuestionId
@@ -70,14 +87,17 @@ class Question:
     representative: Item
     members: tuple[Item, ...]
     guesses: Guesses = field(default=(), compare=False)
+    is_audit: bool = False
+    is_given: bool = False
 
 
-class Encoder(Protocol):
-    """Turn images into vectors."""
+@dataclass(frozen=True, slots=True)
+class EncoderId:
+    """Name a pretrained encoder and the sha256 of its weights; `revision` if it has one."""
 
-    def embed(self, images: Images) -> Floats:
-        """Return one vector per image, (n, d)."""
-        ...
+    name: str
+    sha256: str
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +109,7 @@ class View:
     model: int
 
 
-GivenViews = Sequence[
-    View | None
-]  # one per item, None where there is none; empty if there are none
+GivenViews = Sequence[View | None]  # one per item, None where there is none; or empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +126,8 @@ class Job:
 
     version: int
     seed: int
-    images: Images = field(compare=False, repr=False)  # (n, h, w) or (n, h, w, 3)
+    # (n, h, w) or (n, h, w, 3); with a frozen encoder its vectors, (n, d)
+    images: Images | Floats = field(compare=False, repr=False)
     labels: Ints = field(compare=False, repr=False)  # (n,), a class id each
     is_told: Bools = field(compare=False, repr=False)  # (n,), whether a person saw this very image
 
@@ -120,6 +139,8 @@ class Model:
     `network` holds every weight by name. `weights` (K, d) and `bias` (K,) are its one-vs-rest
     layer, a row per class. `held_out` are vectors of told images that no training saw. `trained`
     (n, d) and `trained_ids` (n,) are the images it was trained on, if thresholds need them.
+    `image_shape` is that of what it was trained on: of images, or of frozen vectors, (d,).
+    `encoder` made these vectors; None if it is csim's own network or yours.
     """
 
     version: int
@@ -131,86 +152,7 @@ class Model:
     held_out: Floats = field(compare=False, repr=False)  # (m, d)
     trained: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
     trained_ids: Ints = field(default_factory=lambda: np.zeros(0, int), compare=False, repr=False)
-
-
-Progress = Callable[[int, int, float], None]  # epoch, epochs, mean loss
-
-
-# What a person answers to a question.
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Give the whole group this class."""
-
-    question_id: QuestionId
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """Leave a question unanswered for now; it can still be answered later."""
-
-    question_id: QuestionId
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Ask about the parts of a mixed group instead.
-
-    Without `parts` (item ids, part by part) csim halves the group where its vectors differ most.
-    """
-
-    question_id: QuestionId
-    parts: tuple[tuple[ItemId, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Undo:
-    """Undo the answer to a question; it can then be answered again."""
-
-    question_id: QuestionId
-
-
-@dataclass(frozen=True, slots=True)
-class Correct:
-    """Replace the answer to a question by another class."""
-
-    question_id: QuestionId
-    name: str
-
-
-# What a person changes about a class.
-@dataclass(frozen=True, slots=True)
-class AddClass:
-    """Add a class before its first image."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class RenameClass:
-    """Give a class another name; its id stays the same."""
-
-    class_id: ClassId
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class MergeClasses:
-    """Merge the class `source` into `target`."""
-
-    source: ClassId
-    target: ClassId
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveClass:
-    """Remove a class and its stored images."""
-
-    class_id: ClassId
-
-
-Answer = Named | Skip | Split | Undo | Correct
-Edit = AddClass | RenameClass | MergeClasses | RemoveClass
+    encoder: EncoderId | None = None
 
 
 # What happened.
@@ -227,7 +169,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Report that an image fitted no class; `nearest` is the class of highest score."""
+    """Report that an image fitted no class; `nearest` is the class of highest score, or `JUNK`."""
 
     position: int
     item_id: ItemId
@@ -264,7 +206,10 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Report that an answer gave an image its class; `is_told` if a person saw this image."""
+    """Report that an answer gave an image its class, or `JUNK`.
+
+    `is_told` if a person saw this image.
+    """
 
     position: int
     item_id: ItemId
@@ -285,7 +230,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """Report that an image's class changed later; None means no class."""
+    """Report that an image's class changed later; None means no class, `JUNK` that it is junk."""
 
     position: int
     item_id: ItemId
@@ -312,7 +257,7 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Report that an answer was undone."""
+    """Report that an answer, a skip or a split was undone."""
 
     position: int
     question_id: QuestionId
@@ -328,8 +273,20 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True)
+class Audited:
+    """Report the answer about an image that the audit drew; `today` is its class without it."""
+
+    position: int
+    item_id: ItemId
+    question_id: QuestionId
+    at_arrival: ClassId | None
+    today: ClassId | None
+    answer: ClassId | None  # None once the answer is undone
+
+
+@dataclass(frozen=True, slots=True)
 class Expired:
-    """Report that csim forgot an unanswered question to keep memory bounded."""
+    """Report that csim forgot a question: to keep memory bounded, or its split was undone."""
 
     position: int
     question_id: QuestionId
@@ -371,6 +328,16 @@ class ClassRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassRestored:
+    """Report that a removed class is back; `merged` are the ids of classes merged into it."""
+
+    position: int
+    class_id: ClassId
+    name: str
+    merged: tuple[ClassId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingDue:
     """Report that a model should be trained; the engine's caller does it and calls `install`."""
 
@@ -389,11 +356,29 @@ class Retrained:
 
 Event = (
     Accepted | Rejected | Asked | Joined | Left | Labelled | Told | Revised | Skipped
-    | Divided | Undone | Corrected | Expired | ClassAdded | ClassRenamed | ClassesMerged
-    | ClassRemoved | TrainingDue | Retrained
+    | Divided | Undone | Corrected | Audited | Expired | ClassAdded | ClassRenamed | ClassesMerged
+    | ClassRemoved | ClassRestored | TrainingDue | Retrained
 )  # fmt: skip
 
 
-def stack(items: Sequence[Item]) -> Images:
-    """Return the items' images as one array, (n, h, w) or (n, h, w, 3)."""
-    return np.stack([item.image for item in items]) if items else np.zeros((0, 0, 0), np.uint8)
+def arrival(item: Item, decision: Decision, model: int) -> list[Event]:
+    """Return what to report of an item that a model decided at arrival.
+
+    Junk is rejected as any image without a class, and then revised to be junk.
+    """
+    class_id = decision.class_id
+    if decision.is_accepted and class_id is not None and class_id != JUNK:
+        return [Accepted(item.position, item.id, class_id, decision.score, model)]
+    events: list[Event] = [Rejected(item.position, item.id, class_id, decision.score, model)]
+    if decision.is_accepted and class_id == JUNK:
+        events.append(Revised(item.position, item.id, None, JUNK))
+    return events
+
+
+def stack(items: Sequence[Item]) -> Images | Floats:
+    """Return what models see of items as one array.
+
+    It is their images, (n, h, w) or (n, h, w, 3), or their frozen vectors, (n, d).
+    """
+    contents: list[npt.NDArray[Any]] = [item.content for item in items]
+    return np.stack(contents) if contents else np.zeros((0, 0, 0), np.uint8)

@@ -10,6 +10,9 @@ from csim.discover.recent import Recent
 from csim.embed.gallery import Gallery
 from csim.records import ClassId, Event, Item, ItemId, Revised
 
+# What gives items that waited their best class, from their views at a position.
+Settle = Callable[[Gallery, int], list[Event]]
+
 
 class SecondLook:
     """Give items the class that they would be given today.

@@ -8,11 +8,15 @@ The comment above a field gives the paper's symbol, if it has one, and the reaso
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
 from csim.errors import SettingsError
+
+ENCODERS = ("own", "lite0", "lite1", "lite2")
+ENCODER_KINDS = ("hf", "onnx")  # "kind:" and a name or a path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +33,15 @@ class Settings:
     >>> Settings(buffer_size=500).buffer_size
     500
     >>> Settings.paper().threshold
-    'mean-bound'
+    'mean-bound-model'
     """
+
+    # What turns an image into a vector. "own": csim's network, trained on your images, best for
+    # small or grey ones. "lite0", "lite1", "lite2": pretrained on photographs and never trained
+    # further; a higher number sees finer detail but takes longer. "hf:NAME" or "hf:DIRECTORY": a
+    # model of transformers. "onnx:FILE": your own (docs/encoders.md). The next six settings,
+    # `shift` and `flip` are for "own" alone.
+    encoder: str = "own"
 
     # Convolution layers; 1 in the paper. A second layer pays off with many classes
     # (docs/ablation.md). Higher gives larger receptive fields but slower training; each layer
@@ -73,12 +84,19 @@ class Settings:
     batch_size: int = 64
     # n_e. Higher fits the first labelled images better but takes longer in proportion.
     epochs: int = 14
-    # Batches of each later training, which continues from the previous model. Higher fits better
-    # but takes longer in proportion; 0 starts from random weights and trains for `epochs`, as the
-    # paper does.
+    # Batches of each later training, which continues from the previous model while the learning
+    # rate falls to zero. Higher fits better but takes longer in proportion; 0 starts from random
+    # weights and trains for `epochs`, unless `update_epochs` is set.
     update_steps: int = 100
+    # Epochs of each later training instead of `update_steps`: from the previous model, at the full
+    # learning rate. A reading of the paper's "retrain" (docs/tuning.md). Higher fits better but
+    # takes longer in proportion; 0 leaves it to `update_steps`.
+    update_epochs: int = 0
     # Of Adam. Higher learns faster, until training no longer converges.
     learning_rate: float = 1e-3
+    # The same at the start of the `update_steps`; it then falls to zero. Higher learns more in few
+    # steps, until training no longer converges.
+    update_rate: float = 1e-3
     # "balanced" draws every class equally often, so that old classes do not outnumber a new one.
     batches: Literal["plain", "balanced"] = "balanced"
     # Shift each training image at random by at most this many pixels; 0 in the paper. Higher learns
@@ -87,7 +105,8 @@ class Settings:
     # Mirror half of the training images: right for photographs, wrong for letters, so off by
     # default.
     flip: bool = False
-    # "auto" uses a GPU if there is one; otherwise give any name that torch knows.
+    # "auto" uses a GPU if there is one. "onnx" trains on the CPU and embeds with ONNX Runtime,
+    # 1.7 times as fast as torch; it needs the extra "onnx". Or give any name that torch knows.
     device: str = "auto"
 
     # "quantile" guarantees a share of accepted known images. "mean-bound" is the paper's Student
@@ -113,6 +132,10 @@ class Settings:
     # The most questions per image of the stream, at every moment; 1 sets no limit, as in the paper.
     # Higher asks more. A rejected image that no question covers gets its best class in the end.
     budget: float = 0.05
+    # Share of the budget that goes to images drawn at random, to estimate the accuracy without the
+    # truth (docs/metrics.md). Higher narrows the estimate, but leaves fewer questions to learn
+    # from; 0 estimates nothing. The published results are without it; `csim init` sets 0.1.
+    audit: float = 0.0
     # Size of the recent window: the latest items that csim can ask about and revise. Higher finds
     # rarer classes and corrects more labels, but uses more memory and labels stay provisional
     # longer. Not for "rejected".
@@ -159,9 +182,12 @@ class Settings:
     # S_update; 100 in the paper. csim learns a new class once it has more stored images than this.
     # Higher learns later but better.
     update_size: int = 0
-    # Train again after this many new answers too, if they are a fiftieth of all earlier ones.
-    # Higher trains less often; 0 never trains for that, as in the paper.
+    # Train again after this many new answers too. Higher trains less often; 0 never trains for
+    # that, as in the paper.
     update_labels: int = 15
+    # These answers must also be this share of all earlier ones, so that a long stream trains ever
+    # more rarely. Higher trains less often.
+    update_growth: float = 0.02
 
     # Seed of everything random: representatives, initial weights, batches.
     seed: int = 0
@@ -183,6 +209,7 @@ class Settings:
                     )
             elif not isinstance(value, kind):
                 raise SettingsError(f"{name} must be of type {kind.__name__}, got {value!r}")
+        _check_encoder(self.encoder)
         if self.ledger_size < self.buffer_size:
             raise SettingsError(
                 f"ledger_size must be at least buffer_size ({self.buffer_size}), "
@@ -192,6 +219,11 @@ class Settings:
             raise SettingsError(
                 f"ask_every must be at most recent ({self.recent}), got {self.ask_every}; "
                 "otherwise a search would miss images"
+            )
+        if self.update_steps and self.update_epochs:
+            raise SettingsError(
+                f"only one of update_steps and update_epochs may be above 0, got "
+                f"{self.update_steps} and {self.update_epochs}; set the other to 0"
             )
         if self.kernel % 2 == 0:
             raise SettingsError(
@@ -208,6 +240,18 @@ class Settings:
     def paper(cls, **changes: Any) -> Settings:  # noqa: ANN401
         """Return the preset that reproduces the paper, with `changes` applied."""
         return cls(**(_PAPER | changes))
+
+    def for_rate(self, images_per_second: float) -> Settings:
+        """Return these settings for a fast stream: search at most 2.5 times a second.
+
+        A search takes the same time at any rate, so `ask_every` grows with the rate. It ends at
+        `recent`, so that a search sees every image.
+
+        >>> Settings().for_rate(1000).ask_every, Settings().for_rate(20_000).ask_every
+        (400, 2000)
+        """
+        wanted = round(images_per_second * _SECONDS_BETWEEN_SEARCHES)
+        return dataclasses.replace(self, ask_every=min(self.recent, max(self.ask_every, wanted)))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
@@ -228,6 +272,8 @@ class Settings:
         return dataclasses.asdict(self)
 
 
+_SECONDS_BETWEEN_SEARCHES = 0.4  # at least; a search of the default window takes about 0.1
+
 _PAPER: dict[str, Any] = {
     "conv_layers": 1,
     "channels": 20,
@@ -240,8 +286,8 @@ _PAPER: dict[str, Any] = {
     "update_steps": 0,
     "batches": "plain",
     "shift": 0,
-    "threshold": "mean-bound",
-    "alpha": 0.99,
+    "threshold": "mean-bound-model",
+    "alpha": 0.5,
     "questions": "rejected",
     "budget": 1.0,
     "representative": "random",
@@ -265,12 +311,15 @@ _RANGES: dict[str, tuple[float, float]] = {
     "batch_size": (2, 10**6),
     "epochs": (1, 10**6),
     "learning_rate": (1e-9, 10),
+    "update_rate": (1e-9, 10),
     "update_steps": (0, 10**9),
+    "update_epochs": (0, 10**6),
     "shift": (0, 1000),
     "keep": (1e-6, 1 - 1e-6),
     "alpha": (1e-6, 1 - 1e-6),
     "buffer_size": (1, 10**9),
     "budget": (0, 1),
+    "audit": (0, 1),
     "recent": (1, 10**9),
     "spread": (1, 10**9),
     "ask_every": (1, 10**9),
@@ -282,20 +331,29 @@ _RANGES: dict[str, tuple[float, float]] = {
     "store_score": (0, 1),
     "update_size": (0, 10**9),
     "update_labels": (0, 10**9),
+    "update_growth": (0, 10),
     "seed": (0, 2**62),
 }
 
 
 _RENAMED = {"look": "ask_every"}
+# Settings that an earlier version did not have, with the value that gives what it did.
+_ADDED: dict[str, Any] = {
+    "encoder": "own",
+    "update_epochs": 0,
+    "audit": 0.0,
+    "update_rate": 1e-3,
+    "update_growth": 0.02,
+}
 
 
-def with_current_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings that an earlier version saved, under their current names.
+def brought_up_to_date(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings that an earlier version saved, as they are called and mean the same today.
 
-    >>> with_current_names({"look": 50, "seed": 1})
-    {'ask_every': 50, 'seed': 1}
+    >>> brought_up_to_date({"look": 50})["ask_every"]
+    50
     """
-    return {_RENAMED.get(name, name): value for name, value in values.items()}
+    return _ADDED | {_RENAMED.get(name, name): value for name, value in values.items()}
 
 
 def _refuse_old_names(values: Mapping[str, Any]) -> None:
@@ -304,6 +362,18 @@ def _refuse_old_names(values: Mapping[str, Any]) -> None:
             raise SettingsError(
                 f"the setting {name!r} has a new name; write {_RENAMED[name]!r} instead"
             )
+
+
+def _check_encoder(name: str) -> None:
+    kind, colon, rest = name.partition(":")
+    if name in ENCODERS or (colon and kind in ENCODER_KINDS and rest):
+        return
+    near = difflib.get_close_matches(name.lower(), ENCODERS, n=1)
+    hint = f"; is it {near[0]}?" if near else ""
+    raise SettingsError(
+        f"encoder must be {', '.join(ENCODERS)}, hf:NAME, hf:DIRECTORY or onnx:FILE; "
+        f"got {name!r}{hint}"
+    )
 
 
 def _check_number(name: str, value: object, kind: type) -> None:

@@ -38,12 +38,15 @@ class Budget:
         self.share = share
         self._spent = 0
 
-    def left(self, position: int) -> int:
-        """Return how many questions csim may ask at a position of the stream."""
+    def left(self, position: int, kept: int = 0) -> int:
+        """Return how many questions csim may ask at a position of the stream.
+
+        `kept` questions are kept for another purpose. Higher leaves fewer.
+        """
         if self.share == 1:
             return sys.maxsize
         granted = int(self.share * position + _ROUNDING)
-        return max(0, granted - self._spent)
+        return max(0, granted - kept - self._spent)
 
     def spend(self, questions: int) -> None:
         """Count questions that were asked.

@@ -7,11 +7,17 @@ yours. `TerminalLabeller` shows the image as text blocks and reads a line.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol, TextIO
 
 from csim.errors import InputError
-from csim.records import Answer, ClassId, Images, ItemId, Named, Question, Skip, Split
+from csim.messages import Answer, Junk, Named, Skip, Split
+from csim.records import (
+    ClassId,
+    Images,
+    ItemId,
+    Question,
+)
 
 
 class Labeller(Protocol):
@@ -23,14 +29,25 @@ class Labeller(Protocol):
 
 
 class TruthLabeller:
-    """Answer from a table of true names; skip images that are not in it."""
+    """Answer from a table of true names; skip images that are not in it.
 
-    def __init__(self, names: Mapping[ItemId, str]) -> None:
+    Parameters
+    ----------
+    names
+        The true name of each image.
+    junk
+        The names that it calls junk.
+    """
+
+    def __init__(self, names: Mapping[ItemId, str], junk: Collection[str] = ()) -> None:
         self._names = names
+        self._junk = junk
 
     def answer(self, question: Question) -> Answer:
         """Return the true name of the representative; the other members are not looked up."""
         name = self._names.get(question.representative.id)
+        if name in self._junk:
+            return Junk(question.id)
         return Skip(question.id) if name is None else Named(question.id, name)
 
 

@@ -1,8 +1,8 @@
 """The ledger of questions: what csim asked, and the status of each question.
 
     open ──► answered ──► undone ──► answered …
-      │  └─► skipped ───► answered
-      └────► split          (its parts are new questions)
+      │  └─► skipped ───► answered, undone
+      └────► split ─────► undone    (its parts are new questions until then)
 
 Answers may come at any time and in any order. Each names the question's id and labels all members
 of the group. The ledger keeps an answered question with its images, so that you can undo or correct
@@ -10,71 +10,37 @@ the answer. When it needs room, it forgets the oldest answered and split questio
 the oldest unanswered questions expire.
 
 An image belongs to at most one open question. If another question takes it, it leaves the first,
-unless it is the image that the first question shows.
+unless it is the image that the first question shows. A question of the audit takes no image away:
+the audit must not change what it measures.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Literal
 
+from csim.ask.entries import SETTLED, Entry, Status, release
+from csim.ask.splits import Splits
 from csim.errors import QuestionError, SettingsError
+from csim.messages import Answer, Undo
 from csim.packing import pack, unpack
 from csim.records import (
-    Answer,
     ClassId,
-    Correct,
     Group,
     Guesses,
     Item,
     ItemId,
-    Named,
     Question,
     QuestionId,
-    Skip,
-    Split,
     State,
-    Undo,
 )
 
-Status = Literal["open", "answered", "skipped", "split", "undone"]
-
-_SETTLED: tuple[Status, ...] = ("answered", "split")
-_ALLOWED: dict[type[Answer], tuple[Status, ...]] = {  # the statuses that an answer applies to
-    Named: ("open", "skipped", "undone"),
-    Skip: ("open", "undone"),
-    Split: ("open", "skipped", "undone"),
-    Undo: ("answered",),
-    Correct: ("answered",),
-}
-
-
-@dataclass
-class Entry:
-    """Hold a question, its status and the class of its answer."""
-
-    question: Question
-    status: Status = "open"
-    class_id: ClassId | None = None
-    excluded: frozenset[ItemId] = frozenset()  # members to which the answer no longer applies
-
-    def answered_members(self) -> list[Item]:
-        """Return the members that the answer labels: all but the excluded ones."""
-        return [item for item in self.question.members if item.id not in self.excluded]
-
-    def check(self, answer: Answer) -> None:
-        """Raise a `QuestionError` if the answer does not apply to the question now."""
-        allowed = _ALLOWED[type(answer)]
-        if self.status not in allowed:
-            raise QuestionError(
-                f"question {self.question.id} is {self.status}; "
-                f"{type(answer).__name__.lower()} needs one that is {' or '.join(allowed)}"
-            )
-        if isinstance(answer, Split):
-            _check_parts(self.question, answer)
+_COLUMNS = (
+    "id", "position", "members", "representative", "guesses", "is_audit", "is_given", "status",
+    "class_id",
+)  # fmt: skip
 
 
 class Ledger:
@@ -95,18 +61,33 @@ class Ledger:
         # Questions per item id: a split question and its parts share their items.
         self._uses: Counter[object] = Counter()
         self._last_id = 0
+        self.splits = Splits(self._entries, self._uses)
 
     def __contains__(self, item_id: object) -> bool:
         return self._uses[item_id] > 0
 
     def open(
-        self, groups: Sequence[Group], guesses: Sequence[Guesses], position: int
+        self,
+        groups: Sequence[Group],
+        guesses: Sequence[Guesses],
+        position: int,
+        *,
+        is_audit: bool = False,
+        is_given: bool = False,
     ) -> list[Question]:
         """Open a question for each group; `guesses` are the model's for each representative."""
         questions = []
         for group, guess in zip(groups, guesses, strict=True):
             self._last_id += 1
-            question = Question(self._last_id, position, group.representative, group.members, guess)
+            question = Question(
+                self._last_id,
+                position,
+                group.representative,
+                group.members,
+                guess,
+                is_audit,
+                is_given,
+            )
             self._entries[question.id] = Entry(question)
             self._uses.update(item.id for item in question.members)
             questions.append(question)
@@ -125,7 +106,7 @@ class Ledger:
 
         Leaves out images that are members already, and images that any question shows.
         """
-        shown = self.representative_ids()
+        shown = self.shown()
         joinable = {}
         for question_id, items in joined.items():
             members = {item.id for item in self.entry(question_id).question.members}
@@ -150,7 +131,7 @@ class Ledger:
                     item for item in question.members if item.id not in ids or item == shown
                 )
                 self._entries[question.id].question = replace(question, members=stay)
-                _release(self._uses, gone)
+                release(self._uses, gone)
                 removed.append((question.id, gone))
         return removed
 
@@ -159,14 +140,14 @@ class Ledger:
         expired = []
         surplus = self._uses.total() - self.size
         for question_id in sorted(
-            self._entries, key=lambda q: (self._entries[q].status not in _SETTLED, q)
+            self._entries, key=lambda q: (self._entries[q].status not in SETTLED, q)
         ):
             if surplus <= 0:
                 break
             entry = self._entries.pop(question_id)
             surplus -= len(entry.question.members)
-            _release(self._uses, entry.question.members)
-            if entry.status not in _SETTLED:
+            release(self._uses, entry.question.members)
+            if entry.status not in SETTLED:
                 expired.append(question_id)
         return expired
 
@@ -176,7 +157,7 @@ class Ledger:
 
     def entry(self, question_id: QuestionId) -> Entry:
         """Return the entry of a question, or raise a `QuestionError` if there is none."""
-        if question_id not in self._entries:
+        if not isinstance(question_id, Hashable) or question_id not in self._entries:
             raise QuestionError(
                 f"no question has the id {question_id!r}: it was never asked, or csim forgot it to "
                 f"make room; answer one of the {len(self.questions())} open questions"
@@ -193,15 +174,17 @@ class Ledger:
                     f"question {answer.question_id} comes twice; give one answer per question"
                 )
             entry.check(answer)
+            if isinstance(answer, Undo) and entry.status == "split":
+                self.splits.check(entry)
             seen.add(answer.question_id)
 
-    def representative_ids(self, besides: QuestionId | None = None) -> set[ItemId]:
-        """Return the ids of the images that questions show, `besides` one question.
+    def shown(self, besides: QuestionId | None = None) -> dict[ItemId, Question]:
+        """Return the questions that show an image, by the image's id, `besides` one question.
 
         A question that was split no longer shows an image.
         """
         return {
-            entry.question.representative.id
+            entry.question.representative.id: entry.question
             for question_id, entry in self._entries.items()
             if entry.status != "split" and question_id != besides
         }
@@ -242,6 +225,8 @@ class Ledger:
                 "class_id": [class_id for class_id, _ in guesses],
                 "score": [score for _, score in guesses],
             },
+            "is_audit": [question.is_audit for question in questions],
+            "is_given": [question.is_given for question in questions],
             "status": [entry.status for entry in entries],
             "class_id": [entry.class_id for entry in entries],
             "freed": {
@@ -249,48 +234,24 @@ class Ledger:
                 for entry in entries
                 if entry.excluded
             },
+            "parts": {
+                str(entry.question.id): list(entry.parts) for entry in entries if entry.parts
+            },
         }
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
         self._last_id = state["last_id"]
-        self._entries = {}
-        self._uses = Counter(state["items"]["ids"])
+        self._entries.clear()
+        self._uses.clear()
+        self._uses.update(state["items"]["ids"])
         items = iter(unpack(state["items"]))
         all_guesses = zip(state["guess"]["class_id"], state["guess"]["score"], strict=True)
-        columns = ("id", "position", "members", "representative", "guesses", "status", "class_id")
-        for question_id, position, size, shown, guess_count, status, class_id in zip(
-            *(state[column] for column in columns), strict=True
-        ):
+        rows = zip(*(state[column] for column in _COLUMNS), strict=True)
+        for question_id, position, size, shown, guess_count, *flags, status, class_id in rows:
             members = tuple(islice(items, size))
             guesses = tuple(islice(all_guesses, guess_count))
-            question = Question(question_id, position, members[shown], members, guesses)
+            question = Question(question_id, position, members[shown], members, guesses, *flags)
             excluded = frozenset(state["freed"].get(str(question_id), ()))
-            self._entries[question_id] = Entry(question, status, class_id, excluded)
-
-
-def _release(uses: Counter[object], items: Sequence[Item]) -> None:
-    for item in items:
-        uses[item.id] -= 1
-        if not uses[item.id]:
-            del uses[item.id]
-
-
-def _check_parts(question: Question, answer: Split) -> None:
-    if len(question.members) < 2:
-        raise QuestionError(
-            f"question {question.id} has one image only and cannot be split; name or skip it"
-        )
-    if not answer.parts:
-        return
-    given = sorted(item_id for part in answer.parts for item_id in part)
-    if (
-        len(answer.parts) < 2
-        or not all(answer.parts)
-        or given != sorted(item.id for item in question.members)
-    ):
-        raise QuestionError(
-            f"the parts of question {question.id} must be at least two, none empty, and hold each "
-            f"of its {len(question.members)} images once; "
-            f"got {len(answer.parts)} parts of {len(given)} images"
-        )
+            parts = tuple(state.get("parts", {}).get(str(question_id), ()))
+            self._entries[question_id] = Entry(question, status, class_id, excluded, parts)

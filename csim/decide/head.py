@@ -13,11 +13,14 @@ import numpy as np
 from csim.decide.scores import fold, one_vs_rest
 from csim.decide.thresholds import Threshold
 from csim.errors import NotFittedError
-from csim.records import ClassId, Decision, Floats, Guesses, Ints, Model, State
+from csim.records import JUNK, ClassId, Decision, Floats, Guesses, Ints, Model, State
 
 
 class Head:
-    """Apply the one-vs-rest layer of the model in use, with a threshold per class."""
+    """Apply the one-vs-rest layer of the model in use, with a threshold per class.
+
+    Once a model has learned junk, `JUNK` is one of `class_ids`, with a column and a threshold.
+    """
 
     def __init__(self, threshold: Threshold) -> None:
         self._threshold = threshold
@@ -33,6 +36,11 @@ class Head:
         self._model = model
         self._columns = [current(class_id) for class_id in model.class_ids]
         self.class_ids = tuple(dict.fromkeys(c for c in self._columns if c is not None))
+
+    @property
+    def named_classes(self) -> tuple[ClassId, ...]:
+        """Return the classes that the model can give: `class_ids` without `JUNK`."""
+        return tuple(class_id for class_id in self.class_ids if class_id != JUNK)
 
     def scores(self, vectors: Floats) -> Floats:
         """Return the probability of each class of `class_ids` for vectors (n, d), (n, K)."""
@@ -70,9 +78,8 @@ class Head:
     def guess(self, vector: Floats, most: int = 3) -> Guesses:
         """Return the classes of highest score for a vector, (d,); a higher `most` lists more."""
         (row,) = self.scores(vector[None])
-        return tuple(
-            (self.class_ids[column], float(row[column])) for column in np.argsort(-row)[:most]
-        )
+        best = [(self.class_ids[column], float(row[column])) for column in np.argsort(-row)]
+        return tuple((class_id, score) for class_id, score in best if class_id != JUNK)[:most]
 
     def state(self) -> State:
         """Return the thresholds; the model is saved separately."""

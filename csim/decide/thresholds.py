@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from csim.errors import NotFittedError, SettingsError
 from csim.records import Bools, ClassId, Floats, State
@@ -176,6 +176,6 @@ class MeanBoundThreshold(Threshold):
     def _mean_bound(self, scores: Floats) -> float:
         if len(scores) < 2:
             return 0.5
-        t = student.ppf(1 - self.alpha, df=len(scores) - 1)
+        t = stdtrit(len(scores) - 1, 1 - self.alpha)  # quantile of Student's distribution
         bound = scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores))
         return float(min(bound, scores.max()))

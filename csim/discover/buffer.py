@@ -31,6 +31,10 @@ class Buffer:
     def __contains__(self, item_id: object) -> bool:
         return item_id in self._items
 
+    def find(self, item_id: ItemId) -> Item | None:
+        """Return an item by its id, or None."""
+        return self._items.get(item_id)
+
     def add(self, item: Item, decision: Decision) -> None:
         """Keep an item if it was rejected."""
         if not decision.is_accepted:
@@ -45,6 +49,14 @@ class Buffer:
         True
         """
         return len(self._items) >= self.size
+
+    def until_due(self, arrivals: int) -> int:
+        """Return the free places: the next items may all be rejected.
+
+        >>> Buffer(size=5).until_due(arrivals=100)
+        5
+        """
+        return max(1, self.size - len(self._items))
 
     def items(self) -> list[Item]:
         """Return all candidates, oldest first."""

@@ -6,12 +6,11 @@ methods without groups: they ask about single images, and an answer labels that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from csim.discover.doubt import doubt
 from csim.discover.scene import Scene
 from csim.records import Ints, Item, State
 
@@ -24,10 +23,15 @@ class Pick(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Hold the questions to ask, and for each open question the indices of images that join it."""
+    """Hold the questions to ask, and for each open question the indices of images that join it.
+
+    `repeats` are the indices of images that csim does not ask about, because it has shown the same
+    pixels before.
+    """
 
     picks: list[Pick]
     joined: list[Ints] = []  # noqa: RUF012
+    repeats: list[int] = []  # noqa: RUF012
 
 
 class Choice(Protocol):
@@ -54,7 +58,7 @@ class LeastSure(Choice):
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return the `most` images of greatest doubt, however small it is."""
-        return _singles(np.argsort(-doubt(scene.scores), kind="stable")[:most])
+        return _singles(scene, np.argsort(-scene.doubt, kind="stable"), most)
 
 
 class AtRandom(Choice):
@@ -65,7 +69,7 @@ class AtRandom(Choice):
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return `most` images, all equally likely."""
-        return _singles(self._rng.permutation(len(scene))[:most])
+        return _singles(scene, self._rng.permutation(len(scene)), most)
 
     def state(self) -> State:
         """Return the state of the random generator."""
@@ -76,5 +80,37 @@ class AtRandom(Choice):
         self._rng.bit_generator.state = state["rng"]
 
 
-def _singles(indices: Ints) -> Found:
-    return Found([Pick(np.array([index]), int(index)) for index in indices])
+def take_new(scene: Scene, candidates: Iterable[Pick], most: int) -> Found:
+    """Return the first `most` questions that show different pixels, and none shown before.
+
+    An image of the same pixels as a question's before it becomes a member of that question.
+
+    Parameters
+    ----------
+    scene
+        The images, and those shown before.
+    candidates
+        Questions, the best first; csim draws no more of them than it needs.
+    most
+        The most questions. Higher goes on to worse candidates.
+    """
+    shown: set[bytes] = set()
+    picks: dict[bytes, Pick] = {}
+    repeats: list[int] = []
+    left = iter(candidates)
+    while len(picks) < most and (pick := next(left, None)) is not None:
+        shown = shown or {item.content.tobytes() for item in scene.shown}
+        pixels = scene.items[pick.representative].content.tobytes()
+        if pixels in picks:
+            first = picks[pixels]
+            members = np.union1d(first.members, [pick.representative])
+            picks[pixels] = Pick(members, first.representative)
+        elif pixels in shown:
+            repeats.append(pick.representative)
+        else:
+            picks[pixels] = pick
+    return Found([*picks.values()], repeats=repeats)
+
+
+def _singles(scene: Scene, indices: Ints, most: int) -> Found:
+    return take_new(scene, (Pick(np.array([index]), int(index)) for index in indices), most)

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from csim.discover.choice import Choice, Found, Pick
-from csim.discover.doubt import doubt
+from csim.discover.choice import Choice, Found, Pick, take_new
 from csim.discover.novelty import novelty, principal_components, squares
 from csim.discover.representative import Representative
 from csim.discover.scene import Scene
@@ -34,18 +33,17 @@ Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
 
 
 def doubtful(
-    scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints
+    doubt: Floats, recent: Floats, to_labelled: Floats, guesses: Ints, columns: Ints
 ) -> Floats:
     """Weigh images by the classifier's doubt alone."""
-    return doubt(scores)
+    return doubt.copy()
 
 
 def new_or_doubtful(
-    scores: Floats, recent: Floats, labelled: Floats, guesses: Ints, columns: Ints
+    doubt: Floats, recent: Floats, to_labelled: Floats, guesses: Ints, columns: Ints
 ) -> Floats:
     """Weigh images by doubt or novelty, whichever is more: they fail on different images."""
-    new = novelty(recent, labelled, guesses, columns)
-    return np.maximum(doubt(scores), np.where(new < _MIN_NOVELTY, 0, new))
+    return np.maximum(doubt, novelty(recent, to_labelled, guesses, columns, least=_MIN_NOVELTY))
 
 
 class CoverDoubt(Choice):
@@ -59,8 +57,9 @@ class CoverDoubt(Choice):
         The most images that one answer labels, the one asked about included. Higher labels more
         images per answer, and more of them wrongly.
     weigh
-        Returns the weight of each recent image from the scene's scores, the features of recent and
-        of labelled images, the guesses and the columns of the labelled images.
+        Returns the weight of each recent image from the scene's doubt, the features of recent
+        images, their squared distances to labelled ones, the guesses and the columns of the
+        labelled images.
     """
 
     def __init__(
@@ -78,20 +77,26 @@ class CoverDoubt(Choice):
         columns = np.concatenate([columns, np.full(len(asked), -1)])
         recent, known = principal_components(scene.features, np.concatenate([labelled, asked]))
         guesses = scene.guesses
-        weights = self._weigh(scene.scores, recent, known, guesses, columns)
-        owner, distance = _nearest(recent, known)
+        to_known = squares(recent, known)
+        weights = self._weigh(scene.doubt, recent, to_known, guesses, columns)
+        owner, distance = _nearest(to_known)
         joined = _joined(owner - len(labelled), guesses, asked_guesses)
         weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
         heavy = np.argsort(-weights, kind="stable")[:_MAX_WEIGHED]
         heavy = heavy[weights[heavy] >= _MIN_WEIGHT]
         reach = _reach(recent[heavy], distance[heavy], guesses[heavy], self._spread)
-        picks = []
-        for best, group in cover(weights[heavy], reach, most):
+        candidates = self._candidates(weights[heavy], reach, recent, heavy)
+        return take_new(scene, candidates, most)._replace(joined=joined)
+
+    def _candidates(
+        self, weights: Floats, reach: Bools, recent: Floats, heavy: Ints
+    ) -> Iterator[Pick]:
+        """Yield questions, heaviest first; `heavy` are the indices of the images to choose from."""
+        for best, group in cover(weights, reach, len(weights)):
             shown = best
             if self._representative:
                 shown = group[self._representative.choose(recent[heavy[group]])]
-            picks.append(Pick(heavy[group[reach[shown, group]]], int(heavy[shown])))
-        return Found(picks, joined)
+            yield Pick(heavy[group[reach[shown, group]]], int(heavy[shown]))
 
 
 def cover(weights: Floats, reach: Bools, most: int) -> Iterator[tuple[int, Ints]]:
@@ -150,12 +155,11 @@ def _reach(points: Floats, nearest: Floats, guesses: Ints, spread: int) -> Bools
     return reach
 
 
-def _nearest(recent: Floats, known: Floats) -> tuple[Ints, Floats]:
-    """Return the index of the labelled image nearest to each recent one, and its distance."""
-    if not len(known):
-        return np.full(len(recent), -1), np.full(len(recent), np.inf)
-    distances = squares(recent, known)
-    return distances.argmin(axis=1), np.sqrt(distances.min(axis=1))
+def _nearest(to_known: Floats) -> tuple[Ints, Floats]:
+    """Return for each row of squared distances the index of the nearest, and its distance."""
+    if not to_known.shape[1]:
+        return np.full(len(to_known), -1), np.full(len(to_known), np.inf)
+    return to_known.argmin(axis=1), np.sqrt(to_known.min(axis=1))
 
 
 def _joined(owner: Ints, guesses: Ints, asked_guesses: Ints) -> list[Ints]:

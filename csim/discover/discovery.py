@@ -38,12 +38,20 @@ class Pool(Protocol):
 
     def __contains__(self, item_id: object) -> bool: ...
 
+    def find(self, item_id: ItemId) -> Item | None:
+        """Return an item by its id, or None."""
+        ...
+
     def add(self, item: Item, decision: Decision) -> None:
         """Take an item of the stream, and what was decided about it."""
         ...
 
     def is_due(self, arrivals: int) -> bool:
         """Tell whether a search is due after `arrivals` items since the last one."""
+        ...
+
+    def until_due(self, arrivals: int) -> int:
+        """Return after how many more items a search may be due, at the earliest."""
         ...
 
     def items(self) -> list[Item]:
@@ -99,6 +107,10 @@ class Discovery:
         """Tell whether to search now that the stream has reached `position`."""
         return self.pool.is_due(position - self._last_search)
 
+    def until_due(self, position: int) -> int:
+        """Return after how many items past `position` a search may be due, at the earliest."""
+        return self.pool.until_due(position - self._last_search)
+
     def search(
         self,
         viewer: Viewer,
@@ -107,9 +119,14 @@ class Discovery:
         most: int,
         position: int,
         pending: Sequence[Question],
+        shown: Sequence[Item] = (),
     ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
-        """Return at most `most` groups to ask about, and items that join `pending` questions."""
-        scene = Scene(self.pool.items(), viewer, head, store)
+        """Return at most `most` groups to ask about, and items that join `pending` questions.
+
+        No group shows the pixels of one of the `shown` items. An item that would joins the pending
+        question that shows them.
+        """
+        scene = Scene(self.pool.items(), viewer, head, store, shown)
         asked = [question.representative for question in pending]
         found = Found([], [])
         if len(scene) and (most or asked):
@@ -117,12 +134,22 @@ class Discovery:
         groups = [self._group(scene, pick) for pick in found.picks]
         self._last_search = position
         # A choice that asks about single items joins nothing.
-        joined = zip(pending, found.joined, strict=False)
-        return groups, {
+        joined = {
             question.id: [scene.items[index] for index in members]
-            for question, members in joined
+            for question, members in zip(pending, found.joined, strict=False)
             if len(members)
         }
+        if found.repeats:
+            # The first of those that show the same pixels stays, as it comes last here.
+            shown_by = {
+                question.representative.content.tobytes(): question.id
+                for question in reversed(pending)
+            }
+            for item in (scene.items[index] for index in found.repeats):
+                question_id = shown_by.get(item.content.tobytes())
+                if question_id is not None:
+                    joined.setdefault(question_id, []).append(item)
+        return groups, joined
 
     def split(
         self, members: Sequence[Item], parts: Sequence[Sequence[ItemId]], viewer: Viewer

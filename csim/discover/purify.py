@@ -3,6 +3,9 @@
 DBSCAN is the paper's choice: it needs no number of groups, and groups may have any shape. A point
 that DBSCAN calls noise is a group of one. `halve` cuts a group in two when a person says that it is
 mixed.
+
+scikit-learn is imported when it is first used: it takes a third of the time that a stream needs to
+start, and most streams never cluster.
 """
 
 from __future__ import annotations
@@ -10,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.cluster import DBSCAN, AgglomerativeClustering
 
-from csim.discover.choice import Choice, Found, Pick
+from csim.discover.choice import Choice, Found, Pick, take_new
 from csim.discover.representative import Representative
 from csim.discover.scene import Scene
 from csim.records import Floats, Ints, Item
@@ -43,11 +45,11 @@ class Purify(Choice):
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` groups, the largest first."""
         groups = sorted(dbscan(scene.vectors, self.eps, self.min_points), key=len, reverse=True)
-        picks = []
-        for group in groups[:most]:
-            shown = group[self._representative.choose(scene.vectors[group])]
-            picks.append(Pick(group, int(shown)))
-        return Found(picks)
+        candidates = (
+            Pick(group, int(group[self._representative.choose(scene.vectors[group])]))
+            for group in groups
+        )
+        return take_new(scene, candidates, most)
 
 
 def dbscan(vectors: Floats, eps: float, min_points: int) -> list[Ints]:
@@ -57,6 +59,8 @@ def dbscan(vectors: Floats, eps: float, min_points: int) -> list[Ints]:
     >>> [group.tolist() for group in dbscan(line, eps=0.15, min_points=2)]
     [[0, 1, 2], [3]]
     """
+    from sklearn.cluster import DBSCAN  # noqa: PLC0415
+
     labels = DBSCAN(eps=eps, min_samples=min_points).fit_predict(vectors)
     groups = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
     return groups + [np.array([index]) for index in np.flatnonzero(labels == _NOISE_LABEL)]
@@ -72,6 +76,8 @@ def halve(vectors: Floats) -> list[Ints]:
     """
     if len(vectors) < 2:
         return [np.arange(len(vectors))]
+    from sklearn.cluster import AgglomerativeClustering  # noqa: PLC0415
+
     labels = AgglomerativeClustering(n_clusters=2).fit_predict(vectors)
     return sorted(
         (np.flatnonzero(labels == part) for part in (0, 1)), key=lambda part: int(part[0])

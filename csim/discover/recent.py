@@ -42,6 +42,10 @@ class Recent:
         """Return the class that each item has so far, None while it waits."""
         return MappingProxyType(self._classes)
 
+    def find(self, item_id: ItemId) -> Item | None:
+        """Return an item by its id, or None."""
+        return self._items.get(item_id)
+
     def add(self, item: Item, decision: Decision) -> None:
         """Keep an item and the class it was given at arrival, if it was accepted."""
         self._items[item.id] = item
@@ -54,6 +58,14 @@ class Recent:
         (False, True)
         """
         return arrivals >= self.every
+
+    def until_due(self, arrivals: int) -> int:
+        """Return how many more items arrive before the next search.
+
+        >>> Recent(size=100, every=10).until_due(7)
+        3
+        """
+        return max(1, self.every - arrivals)
 
     def items(self) -> list[Item]:
         """Return all items that csim may ask about, oldest first."""
@@ -76,14 +88,15 @@ class Recent:
         old = [item for item in self._items.values() if position - item.position >= self.size]
         waiting = [item for item in old if self._classes[item.id] is None]
         for item in old:
-            self._remove(item.id)
+            del self._items[item.id], self._classes[item.id]
         return waiting
 
     def apply(self, event: Event) -> None:
         """Remove the item that a question shows, or note the class that an item has now."""
         match event:
             case Asked(_, question):
-                self._remove(question.representative.id)
+                self._items.pop(question.representative.id, None)
+                self._classes.pop(question.representative.id, None)
             case Labelled(_, item_id, class_id) | Revised(_, item_id, _, class_id):
                 if item_id in self._classes:
                     self._classes[item_id] = class_id
@@ -97,7 +110,3 @@ class Recent:
         items = unpack(state["items"])
         self._items = {item.id: item for item in items}
         self._classes = dict(zip(self._items, state["class_ids"], strict=True))
-
-    def _remove(self, item_id: ItemId) -> None:
-        self._items.pop(item_id, None)
-        self._classes.pop(item_id, None)

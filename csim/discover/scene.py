@@ -11,7 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from csim.records import ClassId, Floats, Ints, Item, Views
+from csim.discover.doubt import doubt
+from csim.records import JUNK, ClassId, Floats, Ints, Item, Views
 
 _MAX_LABELLED = 3000  # images of the store to compare with: enough to tell dense from empty
 
@@ -55,12 +56,20 @@ class Scene:
         Scores them.
     store
         Holds labelled images to compare with.
+    shown
+        Images that questions have shown: csim does not ask about their pixels again.
     """
 
     def __init__(
-        self, items: Sequence[Item], viewer: Viewer, head: Scores, store: Examples
+        self,
+        items: Sequence[Item],
+        viewer: Viewer,
+        head: Scores,
+        store: Examples,
+        shown: Sequence[Item] = (),
     ) -> None:
         self.items = items
+        self.shown = shown
         self._viewer = viewer
         self._head = head
         self._store = store
@@ -82,6 +91,16 @@ class Scene:
     def scores(self) -> Floats:
         """Return the items' probabilities of each class, (n, K)."""
         return self._head.scores(self.vectors)
+
+    @cached_property
+    def doubt(self) -> Floats:
+        """Return how unsure the model is of each item, (n,).
+
+        It is 0 for what looks most like junk: asking on would teach people and csim nothing.
+        """
+        is_junk = np.array([class_id == JUNK for class_id in self._head.class_ids])
+        doubts = doubt(self.scores)
+        return np.where(is_junk[self.guesses], 0, doubts) if is_junk.any() else doubts
 
     @cached_property
     def guesses(self) -> Ints:

@@ -9,36 +9,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from csim.embed.view_rows import ViewRows
 from csim.errors import InputError
 from csim.records import (
-    Encoder,
+    EncoderId,
     Floats,
     GivenViews,
     Images,
+    Ints,
     Item,
-    ItemId,
     State,
     View,
     Views,
     stack,
 )
 
-_Key = tuple[ItemId, int]
-_Rows = dict[_Key, tuple[Floats, Floats]]  # vector (d,) and features (f,) by item
 _EMBEDDED_ITEMS = 20_000  # remembered; older ones are embedded again when they are needed
 _GIVEN_ITEMS = 5_000  # remembered of those from outside, which every snapshot holds
 _LENGTH_TOLERANCE = 0.01  # of a given vector, which must have unit length
 
 
+class Encoder(Protocol):
+    """Turn images into vectors."""
+
+    def embed(self, images: Any) -> Floats:  # noqa: ANN401
+        """Return one vector per image, (n, d)."""
+        ...
+
+
+class FrozenEncoder(Encoder, Protocol):
+    """Turn images into vectors with weights that csim never trains."""
+
+    image_shape: tuple[int, ...] | None  # that images are resized to; None takes them as they are
+    identity: EncoderId | None  # None if csim cannot open it by name
+
+
 class ViewEncoder(Encoder, Protocol):
     """Embed images and return the features the vectors were made from."""
 
-    def view(self, images: Images) -> Views:
-        """Return vectors and features of images, at least one."""
+    def view(self, images: Any) -> Views:  # noqa: ANN401
+        """Return vectors and features of images or frozen vectors, at least one."""
         ...
 
 
@@ -56,12 +70,15 @@ class Gallery:
     def __init__(self, encoder: ViewEncoder, version: int) -> None:
         self._encoder = encoder
         self._version = version
-        self._embedded: _Rows = {}
-        self._given: _Rows = {}
+        self._embedded = ViewRows(_EMBEDDED_ITEMS)
+        self._given = ViewRows(_GIVEN_ITEMS)
         self._shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # (d,) and (f,)
 
-    def embed(self, images: Images) -> Floats:
-        """Return one vector of unit length per image, (n, d); nothing is remembered."""
+    def embed(self, images: Images | Floats) -> Floats:
+        """Return one vector of unit length per image or frozen vector, (n, d).
+
+        Nothing is remembered.
+        """
         return self._encoder.embed(images)
 
     def views(self, items: Sequence[Item], given: GivenViews = ()) -> Views:
@@ -77,48 +94,47 @@ class Gallery:
         if not items:
             empty = self._encoder.embed(stack(items))
             return Views(empty, empty)
-        usable = self._usable(items, given)
-        known = self._remembered(items) | usable
-        missing = [item for item in items if _key(item) not in known]
-        embedded = self._embed(missing)
-        self._given.update(usable)
-        self._embedded.update(embedded)
-        rows = [known.get(_key(item)) or embedded[_key(item)] for item in items]
-        vectors, features = zip(*rows, strict=True)
-        _drop_oldest(self._embedded, _EMBEDDED_ITEMS)
-        _drop_oldest(self._given, _GIVEN_ITEMS)
-        return Views(np.stack(vectors), np.stack(features))
+        self._add_given(items, given)
+        in_given = self._given.find(items)
+        in_embedded = np.where(in_given < 0, self._embedded.find(items), -1)
+        if max(in_given.max(), in_embedded.max()) < 0:  # all are new, as most batches are
+            return self._embed(items)
+        parts = [
+            (np.flatnonzero(rows >= 0), memory.read(rows[rows >= 0]))
+            for rows, memory in ((in_given, self._given), (in_embedded, self._embedded))
+            if (rows >= 0).any()
+        ]
+        missing = np.flatnonzero((in_given < 0) & (in_embedded < 0))
+        if len(missing):
+            parts.append((missing, self._embed([items[index] for index in missing.tolist()])))
+        return _in_order(parts)
 
     def state(self) -> State:
         """Return the views that came from outside; all others can be computed again."""
-        rows = list(self._given.values())
+        keys, views = self._given.oldest_first()
         return {
-            "ids": [item_id for item_id, _ in self._given],
-            "positions": [position for _, position in self._given],
-            "vectors": np.array([vector for vector, _ in rows], np.float32),
-            "features": np.array([features for _, features in rows], np.float32),
+            "ids": [item_id for item_id, _ in keys],
+            "positions": [position for _, position in keys],
+            "vectors": views.vectors,
+            "features": views.features,
         }
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
-        keys = zip(state["ids"], state["positions"], strict=True)
-        rows = zip(state["vectors"], state["features"], strict=True)
-        self._given = dict(zip(keys, rows, strict=True))
+        keys = [*zip(state["ids"], state["positions"], strict=True)]
+        self._given = ViewRows(_GIVEN_ITEMS)
+        self._given.add(keys, Views(state["vectors"], state["features"]))
 
-    def _remembered(self, items: Sequence[Item]) -> _Rows:
-        keys = [_key(item) for item in items]
-        embedded = {key: self._embedded[key] for key in keys if key in self._embedded}
-        return embedded | {key: self._given[key] for key in keys if key in self._given}
-
-    def _embed(self, items: Sequence[Item]) -> _Rows:
-        if not items:
-            return {}
+    def _embed(self, items: Sequence[Item]) -> Views:
+        """Return the views of items that were not given, and remember them."""
         seen = self._encoder.view(stack(items))
-        rows = zip(seen.vectors, seen.features, strict=True)
-        return dict(zip(map(_key, items), rows, strict=True))
+        # Views of frozen vectors cost less to compute than to keep.
+        if items[0].frozen is None:
+            self._embedded.add([(item.id, item.position) for item in items], seen)
+        return seen
 
-    def _usable(self, items: Sequence[Item], given: GivenViews) -> _Rows:
-        """Return the given views of this model by item, checked."""
+    def _add_given(self, items: Sequence[Item], given: GivenViews) -> None:
+        """Check the given views of this model, and remember them."""
         if given and len(given) != len(items):
             raise InputError(
                 f"views must be one per item or none; got {len(given)} for {len(items)} items"
@@ -126,22 +142,35 @@ class Gallery:
         pairs = [
             (item, view)
             for item, view in zip_longest(items, given)
-            if view is not None and view.model == self._version
+            # A frozen vector gives the view; the features of one from outside are that vector.
+            if view is not None and view.model == self._version and item.frozen is None
         ]
         if not pairs:
-            return {}
+            return
         if self._shapes is None:
-            blank = self._encoder.view(np.zeros_like(items[0].image)[None])
+            blank = self._encoder.view(np.zeros_like(stack(items[:1])))
             self._shapes = (blank.vectors.shape[1:], blank.features.shape[1:])
         for item, view in pairs:
-            _check(item, view, *self._shapes)
-        return {
-            _key(item): (np.array(view.vector, np.float32), np.array(view.features, np.float32))
-            for item, view in pairs
-        }
+            _check_shapes(item, view, *self._shapes)
+        vectors = np.array([view.vector for _, view in pairs], np.float32)
+        features = np.array([view.features for _, view in pairs], np.float32)
+        _check_values([item for item, _ in pairs], vectors, features)
+        self._given.add([(item.id, item.position) for item, _ in pairs], Views(vectors, features))
 
 
-def _check(item: Item, view: View, vector: tuple[int, ...], features: tuple[int, ...]) -> None:
+def _in_order(parts: Sequence[tuple[Ints, Views]]) -> Views:
+    """Return the views of several parts together, each row at its index."""
+    if len(parts) == 1:
+        return parts[0][1]
+    order = np.argsort(np.concatenate([indices for indices, _ in parts]))
+    vectors = np.concatenate([views.vectors for _, views in parts])
+    features = np.concatenate([views.features for _, views in parts])
+    return Views(vectors[order], features[order])
+
+
+def _check_shapes(
+    item: Item, view: View, vector: tuple[int, ...], features: tuple[int, ...]
+) -> None:
     """Refuse a view that the model in use cannot have made."""
     if np.shape(view.vector) != vector or np.shape(view.features) != features:
         raise InputError(
@@ -149,19 +178,14 @@ def _check(item: Item, view: View, vector: tuple[int, ...], features: tuple[int,
             f"shape {features}, as model {view.model} makes them; got {np.shape(view.vector)} and "
             f"{np.shape(view.features)}"
         )
-    if not np.isfinite(view.features).all() or not np.isclose(
-        np.linalg.norm(view.vector), 1, atol=_LENGTH_TOLERANCE
-    ):
+
+
+def _check_values(items: Sequence[Item], vectors: Floats, features: Floats) -> None:
+    """Refuse vectors, (n, d), of another length than 1, and features, (n, f), without a value."""
+    lengths = np.linalg.norm(vectors, axis=1)
+    is_good = (abs(lengths - 1) <= _LENGTH_TOLERANCE) & np.isfinite(features.sum(axis=1))
+    if not is_good.all():
         raise InputError(
-            f"the view of item {item.id!r} must have a vector of unit length and finite features; "
-            "embed it again, or leave the view out"
+            f"the view of item {items[int(is_good.argmin())].id!r} must have a vector of unit "
+            "length and finite features; embed it again, or leave the view out"
         )
-
-
-def _key(item: Item) -> _Key:
-    return item.id, item.position  # an id may be used again once its item is forgotten
-
-
-def _drop_oldest(rows: _Rows, size: int) -> None:
-    for _ in range(len(rows) - size):
-        del rows[next(iter(rows))]

@@ -2,14 +2,14 @@
 
 The body learns the metric: convolutions (stride 1, padded), each with ReLU and 2×2 max-pooling, a
 hidden layer of n units, and an embedding scaled to unit length. The one-vs-rest layer on top has
-one logit per class. `CentredBody` has no weights: with it the same layer learns on the vectors of a
-foreign encoder.
+one logit per class.
 
 There are two departures from the paper. Convolutions are padded, so that small images survive
 several layers. The one-vs-rest layer multiplies the cosine by a scale that hardly moves in
-training, so that the setting fixes the range of the scores. The formula P(c|x) = σ(W_c·φ(x) + b_c)
-is unchanged: the scale is a part of W. The highest probability is about σ(scale / 2). That is 0.92
-with the 5 of the paper preset, where no score passes T_D = 0.99, and 0.99 from 9.2 on.
+training, so that the setting fixes the range of the scores, however long you train. The formula
+P(c|x) = σ(W_c·φ(x) + b_c) is unchanged: the scale is a part of W. The highest probability is about
+σ(scale / 2): 0.92 with the 5 of the paper preset. So no score passes T_D = 0.99 there; from 9.2 on
+some do (docs/tuning.md).
 """
 
 from __future__ import annotations
@@ -110,32 +110,6 @@ class ConvBody(nn.Module):
         return functional.normalize(self.embedding(hidden), dim=1)
 
 
-class CentredBody(nn.Module):
-    """Subtract the mean, (d,), from a foreign encoder's vectors, (n, d), and scale to unit length.
-
-    Without the subtraction, vectors that are never negative all lie in one corner of the sphere,
-    where angles hardly differ.
-    """
-
-    mean: Tensor
-
-    def __init__(self, mean: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("mean", mean.clone())
-        self.size = len(mean)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Return one vector of unit length per input."""
-        return functional.normalize(inputs - self.mean, dim=1)
-
-    def view(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the vectors, and the inputs as features: no training has changed them."""
-        return self(inputs), inputs
-
-
-Body = ConvBody | CentredBody
-
-
 class OneVsRest(nn.Module):
     """Compute one logit per class, (n, K), from vectors of unit length, (n, d).
 
@@ -161,7 +135,7 @@ class OneVsRest(nn.Module):
 class OpenWorldNetwork(nn.Module):
     """Join a body and the one-vs-rest layer, with one column per class in order of `class_ids`."""
 
-    def __init__(self, body: Body, class_ids: Sequence[ClassId], scale: float = 10.0) -> None:
+    def __init__(self, body: ConvBody, class_ids: Sequence[ClassId], scale: float = 10.0) -> None:
         super().__init__()
         self.body = body
         self.class_ids = tuple(class_ids)
@@ -190,9 +164,8 @@ class OpenWorldNetwork(nn.Module):
         """Initialise the direction of a new class with the mean vector of its images."""
         self.eval()
         with torch.no_grad():
-            self.one_vs_rest.directions[column] = functional.normalize(
-                self.body(inputs).mean(0), dim=0
-            )
+            mean = self.body(inputs).mean(0)
+            self.one_vs_rest.directions[column] = functional.normalize(mean, dim=0)
 
     def arrays(self) -> dict[str, Floats]:
         """Return a copy of every weight by name."""
@@ -222,7 +195,7 @@ def check_layers(height: int, width: int, conv_layers: int) -> None:
 
 
 def pick_device(name: str) -> torch.device:
-    """Return the device of that name; "auto" is a GPU if there is one.
+    """Return the device of that name; "auto" is a GPU if there is one, "onnx" the CPU.
 
     >>> pick_device("cpu")
     device(type='cpu')
@@ -230,12 +203,12 @@ def pick_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        device = torch.device(name)
+        device = torch.device("cpu" if name == "onnx" else name)
         torch.empty(0, device=device)
     # torch raises all three for a device that does not exist.
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise SettingsError(
-            f'device must be "auto" or one that torch finds on this machine, got {name!r}; '
+            f'device must be "auto", "onnx" or one that torch finds on this machine, got {name!r}; '
             'use "auto" or "cpu"'
         ) from error
     return device

@@ -10,12 +10,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from csim.embed.adam import Adam
 from csim.embed.batches import Batches
 from csim.embed.network import OpenWorldNetwork
-from csim.records import Ints, Progress
+from csim.records import Ints
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 Augmentation = Callable[[Tensor, np.random.Generator], Tensor]
+Progress = Callable[[int, int, float], None]  # epoch, epochs, mean loss
 
 
 class NetworkTrainer:
@@ -33,6 +35,8 @@ class NetworkTrainer:
         n_e. Higher fits the training set better but takes longer in proportion.
     learning_rate
         Of Adam. Higher learns faster, until training no longer converges.
+    update_rate
+        The same at the start of a training for a number of steps. Higher learns more in few steps.
     """
 
     def __init__(
@@ -43,12 +47,14 @@ class NetworkTrainer:
         *,
         epochs: int,
         learning_rate: float,
+        update_rate: float,
     ) -> None:
         self.loss = loss
         self.batches = batches
         self.augment = augment
         self.epochs = epochs
         self.learning_rate = learning_rate
+        self.update_rate = update_rate
 
     def fit(
         self,
@@ -58,17 +64,20 @@ class NetworkTrainer:
         *,
         rng: np.random.Generator,
         steps: int = 0,
+        epochs: int = 0,
         progress: Progress | None = None,
     ) -> None:
         """Train `network` in place on inputs, (n, …), with their true columns, (n,).
 
         With `steps` above 0 it trains for that many batches instead of all epochs. The learning
-        rate then falls to zero, so that a short training converges. Higher fits better but takes
-        longer in proportion.
+        rate then falls to zero, so that a short training converges. With `epochs` above 0 it trains
+        for that many epochs instead of its own. Higher fits better but takes longer in proportion.
         """
         targets = torch.from_numpy(np.asarray(columns, np.int64)).to(inputs.device)
-        optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate, fused=True)
-        epochs = max(1, round(steps * self.batches.size / len(columns))) if steps else self.epochs
+        optimiser = Adam(network.parameters())
+        epochs = epochs or self.epochs
+        if steps:
+            epochs = max(1, round(steps * self.batches.size / len(columns)))
         taken = 0
         network.train()
         for epoch in count(1):
@@ -76,14 +85,12 @@ class NetworkTrainer:
             for indices in islice(
                 self.batches.epoch(columns, rng), steps - taken if steps else None
             ):
-                for group in optimiser.param_groups if steps else ():
-                    group["lr"] = self.learning_rate * (1 - (taken + len(losses)) / steps)
                 batch = torch.from_numpy(indices).to(inputs.device)
                 vectors, logits = network(self.augment(inputs[batch], rng))
                 loss = self.loss(vectors, logits, targets[batch])
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                optimiser.step()
+                optimiser.step(self._rate(taken + len(losses), steps))
                 losses.append(loss.detach())
             taken += len(losses)
             is_last = taken >= steps if steps else epoch >= epochs
@@ -96,6 +103,10 @@ class NetworkTrainer:
             if is_last:
                 break
         network.eval()
+
+    def _rate(self, taken: int, steps: int) -> float:
+        """Return the learning rate after `taken` batches; of `steps`, it falls to zero."""
+        return self.update_rate * (1 - taken / steps) if steps else self.learning_rate
 
 
 @contextmanager

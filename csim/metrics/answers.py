@@ -19,8 +19,12 @@ from csim.records import (
 
 
 def questions(events: Iterable[Event]) -> list[int]:
-    """Return the position of every question, in order."""
-    return [event.position for event in events if isinstance(event, Asked)]
+    """Return the position of every question that csim asked, in order."""
+    return [
+        event.position
+        for event in events
+        if isinstance(event, Asked) and not event.question.is_given
+    ]
 
 
 def labels_spent(events: Iterable[Event]) -> list[int]:
@@ -71,12 +75,13 @@ def images_per_label(events: Sequence[Event], within: int | None = REVISION_LIMI
 
 
 def _labels_given(events: Iterable[Event]) -> list[Labelled | Divided | Corrected | Told]:
-    """Return one event per label that a person gave; for an answer, its first event."""
+    """Return one event per label that a person gave; for an answer, its told image's event."""
     found: list[Labelled | Divided | Corrected | Told] = []
     answered: dict[QuestionId, int] = {}
     for event in events:
         if isinstance(event, Labelled):
-            if answered.get(event.question_id) != event.position:
+            # Without a told image it is no answer: a restored class labels its images again.
+            if event.is_told and answered.get(event.question_id) != event.position:
                 answered[event.question_id] = event.position
                 found.append(event)
         elif isinstance(event, Divided | Corrected | Told):

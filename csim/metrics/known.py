@@ -13,6 +13,7 @@ from csim.records import (
     ClassesMerged,
     ClassId,
     ClassRemoved,
+    ClassRestored,
     Event,
     ItemId,
     Rejected,
@@ -38,12 +39,18 @@ def known_at_arrival(
     """Return the names of the classes that the model could output when each image arrived."""
     at_arrival: dict[ItemId, frozenset[str]] = {}
     ids: frozenset[ClassId] = frozenset()
+    removed: frozenset[ClassId] = frozenset()  # that the model in use has learned
     known: frozenset[str] = frozenset()
     for event in events:
         if isinstance(event, Accepted | Rejected):
             at_arrival[event.item_id] = known
+        elif isinstance(event, ClassRestored):
+            ids |= removed & {event.class_id}
+            known = names_of(ids, names)
         elif isinstance(event, Retrained | ClassesMerged | ClassRemoved):
+            before = ids
             ids = _apply(ids, event)
+            removed = frozenset() if isinstance(event, Retrained) else removed | (before - ids)
             known = names_of(ids, names)
     return at_arrival
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from csim.errors import InputError, SettingsError
 from csim.records import (
+    JUNK,
     Accepted,
     ClassAdded,
     ClassesMerged,
@@ -27,10 +28,13 @@ from csim.records import (
 
 # Arrivals in which a label may be changed: as long as an image waits in the paper's buffer.
 REVISION_LIMIT = 2000
+JUNK_NAME = "(junk)"  # stands for junk among the names of classes
 
 
 def class_names(events: Iterable[Event]) -> dict[ClassId, str]:
     """Return the final name of each class id. A merged class has the name of its target.
+
+    If an answer says junk, `JUNK` has the name `JUNK_NAME`.
 
     >>> class_names([ClassAdded(0, 0, "hern"), ClassRenamed(5, 0, "heron")])
     {0: 'heron'}
@@ -46,6 +50,8 @@ def class_names(events: Iterable[Event]) -> dict[ClassId, str]:
                 for source, target in merged_into.items()
             }
             merged_into[event.source] = event.target
+        elif isinstance(event, Labelled | Corrected) and event.class_id == JUNK:
+            names[JUNK] = JUNK_NAME
     return {class_id: names[merged_into.get(class_id, class_id)] for class_id in names}
 
 

@@ -1,9 +1,9 @@
-"""Train a model from a job.
+"""Train a model from a job: csim's own network.
 
-The network starts from random weights, or from the previous model for a number of steps. In the
-second case a new class starts from the mean of its images' vectors. With `hold_out` some images of
-every class are held out of training. Their vectors are part of the model: thresholds are fitted on
-them.
+The network starts from random weights, or from the previous model for a number of steps or epochs.
+In the second case a new class starts from the mean of its images' vectors. With `hold_out` some
+images of every class are held out of training. Their vectors are part of the model: thresholds are
+fitted on them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import zlib
 import numpy as np
 import torch
 
-from csim.embed.backbone import Backbone
+from csim.embed.backbone import OwnBackbone
 from csim.embed.network import OpenWorldNetwork
-from csim.embed.network_trainer import NetworkTrainer, seeded
-from csim.records import Bools, Images, Ints, Job, Model, Progress
+from csim.embed.network_trainer import NetworkTrainer, Progress, seeded
+from csim.records import Bools, Floats, Images, Ints, Job, Model
 
 _MIN_TRAINED = 5  # the first images of a class, never held out: too few to give any away
 
@@ -27,7 +27,7 @@ class ModelTrainer:
     Parameters
     ----------
     backbone
-        A trained body, or a foreign encoder.
+        Makes the networks.
     trainer
         Trains the network: loss, batches, epochs and learning rate.
     device
@@ -38,6 +38,9 @@ class ModelTrainer:
     update_steps
         Batches to train when there is a previous model to continue from. Higher fits better but
         takes longer in proportion; 0 starts from random weights and trains for all epochs.
+    update_epochs
+        Epochs to train instead, from the previous model at the full learning rate. Higher fits
+        better but takes longer in proportion; 0 leaves it to `update_steps`.
     scale
         Scale of the cosine in the one-vs-rest layer. Higher allows scores nearer 0 and 1.
     keep_trained
@@ -46,12 +49,13 @@ class ModelTrainer:
 
     def __init__(
         self,
-        backbone: Backbone,
+        backbone: OwnBackbone,
         trainer: NetworkTrainer,
         *,
         device: torch.device,
         hold_out: float,
         update_steps: int,
+        update_epochs: int = 0,
         scale: float,
         keep_trained: bool = False,
     ) -> None:
@@ -60,6 +64,7 @@ class ModelTrainer:
         self._device = device
         self._hold_out = hold_out
         self._update_steps = update_steps
+        self._update_epochs = update_epochs
         self._scale = scale
         self._keep_trained = keep_trained
 
@@ -72,18 +77,25 @@ class ModelTrainer:
         inputs = self._backbone.inputs(job.images)
         with seeded(job.seed):
             network = OpenWorldNetwork(
-                self._backbone.body(job.images, inputs), class_ids.tolist(), self._scale
+                self._backbone.body(job.images), class_ids.tolist(), self._scale
             )
         is_held = held_out(job.images, columns, job.is_told, self._hold_out)
         steps = self._update_steps if previous is not None else 0
+        epochs = self._update_epochs if previous is not None else 0
         network.to(self._device)
-        if previous is not None and steps:
+        if previous is not None and (steps or epochs):
             network.continue_from(previous.network, previous.class_ids)
             for column, class_id in enumerate(network.class_ids):
                 if class_id not in previous.class_ids:
                     network.imprint(column, inputs[(columns == column) & ~is_held])
         self._trainer.fit(
-            network, inputs[~is_held], columns[~is_held], rng=rng, steps=steps, progress=progress
+            network,
+            inputs[~is_held],
+            columns[~is_held],
+            rng=rng,
+            steps=steps,
+            epochs=epochs,
+            progress=progress,
         )
         head = network.one_vs_rest
         encoder = self._backbone.encoder(network)
@@ -101,7 +113,7 @@ class ModelTrainer:
         )
 
 
-def held_out(images: Images, columns: Ints, is_told: Bools, share: float) -> Bools:
+def held_out(images: Images | Floats, columns: Ints, is_told: Bools, share: float) -> Bools:
     """Tell which images to hold out of training, (n,): about a share of each class's told images.
 
     `images` are (n, …), oldest first. The content of an image decides, so that every later model

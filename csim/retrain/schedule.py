@@ -14,11 +14,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from csim.records import Bools, ClassId, Images, Ints, Job, State
+from csim.records import Bools, ClassId, Floats, Images, Ints, Job, State
 from csim.store.class_store import ClassStore
 
 _MIN_IMAGES = 2  # fewer images of a class cannot be learned from
-_MIN_NEW_ANSWERS = 0.02  # share of all earlier answers, to train the same classes again
 
 
 class Schedule:
@@ -29,15 +28,21 @@ class Schedule:
     update_size
         S_update. Higher learns a new class later but from more images.
     update_labels
-        New answers after which a model is due even without a new class, if they are also a
-        fiftieth of all earlier answers; 0 never trains for that. Higher trains less often.
+        New answers after which a model is due even without a new class; 0 never trains for that.
+        Higher trains less often.
+    update_growth
+        The share of all earlier answers that these must be. Higher trains less often in a long
+        stream.
     seed
         The seed of each job is drawn from it and the job's version.
     """
 
-    def __init__(self, *, update_size: int, update_labels: int, seed: int) -> None:
+    def __init__(
+        self, *, update_size: int, update_labels: int, update_growth: float, seed: int
+    ) -> None:
         self.update_size = update_size
         self.update_labels = update_labels
+        self.update_growth = update_growth
         self._seed = seed
         self._version = 0  # of the newest job
         self._told = 0  # answers that the newest job has learned from
@@ -51,7 +56,7 @@ class Schedule:
         learnable = [
             c for c in store.class_ids() if c not in known and store.count(c) > self.update_size
         ]
-        needed = max(self.update_labels, _MIN_NEW_ANSWERS * self._told)
+        needed = max(self.update_labels, self.update_growth * self._told)
         has_new_answers = self.update_labels > 0 and told - self._told >= needed
         min_images = min(_MIN_IMAGES, self.update_size + 1)
         classes = sorted(learnable + [c for c in known if store.count(c) >= min_images])
@@ -60,7 +65,7 @@ class Schedule:
         self._told = told
         return self.job(*store.examples(classes))
 
-    def job(self, images: Images, labels: Ints, is_told: Bools) -> Job:
+    def job(self, images: Images | Floats, labels: Ints, is_told: Bools) -> Job:
         """Return a job on given examples; it is pending until `done` or `give_up`."""
         self._version += 1
         self._is_pending = True

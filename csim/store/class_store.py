@@ -1,7 +1,8 @@
 """The store: a bounded number of labelled images for each class.
 
 The next model learns a class from the images on the class's shelf. A shelf holds at most S_D
-images, so memory and training time do not grow with the length of the stream.
+images, so memory and training time do not grow with the length of the stream. `aside`
+keeps the images of the last removed classes, so that a class can be restored.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import numpy as np
 
 from csim.errors import SettingsError
 from csim.packing import pack, unpack
-from csim.records import Bools, ClassId, Images, Ints, Item, ItemId, State, stack
+from csim.records import Bools, ClassId, Floats, Images, Ints, Item, ItemId, State, stack
+from csim.store.aside import Aside
 from csim.store.eviction import Eviction, Shelf
 
 
@@ -35,6 +37,7 @@ class ClassStore:
             raise SettingsError(f"size must be at least 2, got {size}")
         self.size = size
         self.inferred = size if inferred is None else inferred
+        self.aside = Aside()
         self._eviction = eviction
         self._shelves: dict[ClassId, Shelf] = {}
         self._class_of: dict[ItemId, ClassId] = {}
@@ -71,10 +74,12 @@ class ClassStore:
                 if shelf.told.pop(item_id, None) is None:
                     del shelf.inferred[item_id]
 
-    def drop(self, class_id: ClassId) -> None:
-        """Remove all images of a class."""
-        self.remove([item.id for item in self.items(class_id)])
+    def drop(self, class_id: ClassId) -> list[tuple[Item, bool]]:
+        """Remove all images of a class; return them, oldest first, with whether each is told."""
+        dropped = _in_order(self._shelves.get(class_id, Shelf()))
+        self.remove([item.id for _, item, _ in dropped])
         self._shelves.pop(class_id, None)
+        return [(item, is_told) for _, item, is_told in dropped]
 
     def merge(self, source: ClassId, target: ClassId) -> None:
         """Merge the images of `source` into `target`, oldest first; the eviction rule applies."""
@@ -100,8 +105,15 @@ class ClassStore:
         """Return the images of a class, oldest first."""
         return [item for _, item, _ in _in_order(self._shelves.get(class_id, Shelf()))]
 
-    def examples(self, class_ids: Sequence[ClassId]) -> tuple[Images, Ints, Bools]:
-        """Return all images of some classes, (n, h, w[, 3]), their class ids and if told, (n,)."""
+    def find(self, item_id: ItemId) -> Item | None:
+        """Return a stored image by its id, or None."""
+        if item_id not in self:
+            return None
+        shelf = self._shelves[self._class_of[item_id]]
+        return (shelf.told if item_id in shelf.told else shelf.inferred)[item_id][1]
+
+    def examples(self, class_ids: Sequence[ClassId]) -> tuple[Images | Floats, Ints, Bools]:
+        """Return what models see of some classes, (n, …), the class ids and if told, (n,)."""
         items = [(item, class_id) for class_id in class_ids for item in self.items(class_id)]
         images = stack([item for item, _ in items])
         labels = np.array([class_id for _, class_id in items], np.int64)
@@ -118,7 +130,7 @@ class ClassStore:
         chosen = [
             (item, class_id)
             for class_id in self.class_ids()
-            for item in self._newest(class_id, each)
+            for item in _newest(self._shelves[class_id], each)
         ]
         class_ids = np.array([class_id for _, class_id in chosen], np.int64)
         return [item for item, _ in chosen], class_ids
@@ -126,12 +138,6 @@ class ClassStore:
     def is_told(self, item_id: ItemId) -> bool:
         """Tell whether an image is stored with a label from a person."""
         return item_id in self._class_of and item_id in self._shelves[self._class_of[item_id]].told
-
-    def _newest(self, class_id: ClassId, most: int) -> list[Item]:
-        shelf = self._shelves[class_id]
-        return [
-            item for part in (shelf.told, shelf.inferred) for _, item in list(part.values())[::-1]
-        ][:most]
 
     def state(self) -> State:
         """Return all images and their labels."""
@@ -142,6 +148,7 @@ class ClassStore:
             "items": pack([item for _, item, _ in entries]),
             "class_ids": [self._class_of[item.id] for _, item, _ in entries],
             "told": [is_told for _, _, is_told in entries],
+            "aside": self.aside.state(),
         }
 
     def restore(self, state: State) -> None:
@@ -152,6 +159,8 @@ class ClassStore:
             unpack(state["items"]), state["class_ids"], state["told"], strict=True
         ):
             self.add(item, class_id, is_told=is_told)
+        if "aside" in state:
+            self.aside.restore(state["aside"])
 
 
 _Entry = tuple[int, Item, bool]  # order of arrival, image, whether it is told
@@ -161,6 +170,12 @@ def _in_order(shelf: Shelf) -> list[_Entry]:
     told = [(order, item, True) for order, item in shelf.told.values()]
     inferred = [(order, item, False) for order, item in shelf.inferred.values()]
     return sorted(told + inferred, key=_age)
+
+
+def _newest(shelf: Shelf, most: int) -> list[Item]:
+    return [item for part in (shelf.told, shelf.inferred) for _, item in list(part.values())[::-1]][
+        :most
+    ]
 
 
 def _age(entry: _Entry) -> int:

@@ -1,6 +1,6 @@
 import pytest
 
-from csim.ask.catalogue import Catalogue, clean_name
+from csim.ask.catalogue import Catalogue, clean_labels, clean_name
 from csim.errors import ClassError, InputError
 
 
@@ -16,6 +16,18 @@ def test_ids_count_up_and_names_are_found_again():
     assert catalogue.names() == {0: "heron", 1: "crane", 2: "stork"}
     assert catalogue.find(" crane ") == 1
     assert catalogue.find("gull") is None
+
+
+def test_an_id_is_found_whatever_the_class_is_called():
+    catalogue = birds()
+    catalogue.rename(1, "coot")
+    assert (catalogue.find(1), catalogue.find("coot"), catalogue.find("crane")) == (1, 1, None)
+    catalogue.merge(1, 2)
+    assert catalogue.find(1) == 2
+    catalogue.remove(2)
+    for gone in (1, 2, 99, -1):
+        with pytest.raises(ClassError, match=f"no class has the id {gone}"):
+            catalogue.find(gone)
 
 
 def test_an_id_is_never_given_twice():
@@ -93,7 +105,11 @@ def test_state_survives_a_round_trip():
     assert again.add("gull", is_lasting=False) == 3
 
 
-@pytest.mark.parametrize("name", ["", "   ", "\n", "a\nb", "a\x00b", "x" * 10_000, "x" * 201])
+@pytest.mark.parametrize(
+    "name",
+    ["", "   ", "\n", "a\nb", "a\x00b", "x" * 10_000, "x" * 201, "\u200d", "\u3000\u00a0", "a\tb",
+     "a\u2028b", "gnp\u202eeman", "\u2066x\u2069", "a\ud800"],
+)  # fmt: skip
 def test_a_name_must_be_one_short_line_of_text(name):
     with pytest.raises(InputError, match="class name"):
         clean_name(name)
@@ -105,6 +121,34 @@ def test_a_name_must_be_text(name):
         clean_name(name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian, with a non-joiner
+        "\u0d28\u0d4d\u200d",  # Malayalam, ends with a joiner
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",  # one emoji made of three
+        "\u2764\ufe0f",
+        "\U0001f3f4\U000e0067\U000e0062\U000e007f",  # a flag made of tags
+        "\u05d0\u200f!",  # Hebrew with a direction mark
+    ],
+)
+def test_a_name_may_hold_what_its_script_needs(name):
+    assert clean_name(name) == name
+
+
+def test_the_first_labels_name_two_classes_of_two_images_after_cleaning():
+    assert clean_labels(["a", "b ", "b", " a"]) == ["a", "b", "b", "a"]
+    with pytest.raises(InputError, match="at least two classes, got 1"):
+        clean_labels(["a", "a ", "a", " a"])
+    with pytest.raises(InputError, match="at least two classes, got 0"):
+        clean_labels([])
+    with pytest.raises(InputError, match="at least two images; 'b' has one"):
+        clean_labels(["a", "a", "b"])
+    with pytest.raises(InputError, match="must be text"):
+        clean_labels(["a", "a", None, None])
+
+
 def test_names_that_look_the_same_are_the_same():
+    assert clean_name("grey\u00a0heron") == clean_name("grey\u3000heron") == "grey heron"
     assert clean_name("e\u0301gret") == clean_name("\u00e9gret")
     assert clean_name("x" * 200) == "x" * 200

@@ -5,7 +5,11 @@ import pytest
 
 from csim.ask.labellers import CallbackLabeller, TerminalLabeller, TruthLabeller, draw
 from csim.errors import InputError
-from csim.records import Item, Named, Question, Skip, Split
+from csim.messages import Named, Skip, Split
+from csim.records import (
+    Item,
+    Question,
+)
 
 ITEMS = tuple(Item(item_id, 1, np.zeros((8, 8), np.uint8)) for item_id in "abc")
 QUESTION = Question(4, 9, ITEMS[1], ITEMS, guesses=((0, 0.8), (2, 0.1)))

@@ -3,7 +3,11 @@ import pytest
 
 from csim.ask.ledger import Ledger
 from csim.errors import QuestionError, SettingsError
-from csim.records import Correct, Group, Item, Named, Skip, Split, Undo
+from csim.messages import Correct, Named, Skip, Split, Undo
+from csim.records import (
+    Group,
+    Item,
+)
 
 ANSWERS = {
     "named": lambda q: Named(q, "heron"),
@@ -14,10 +18,10 @@ ANSWERS = {
 }
 APPLIES = {
     "open": {"named", "skip", "split"},
-    "skipped": {"named", "split"},
+    "skipped": {"named", "split", "undo"},
     "undone": {"named", "skip", "split"},
     "answered": {"undo", "correct"},
-    "split": set(),
+    "split": {"undo"},
 }
 
 
@@ -35,8 +39,17 @@ def ledger_with(*groups: Group, size: int = 100) -> Ledger:
 def bring_to(ledger: Ledger, question_id: int, status: str) -> None:
     if status == "answered":
         ledger.mark(question_id, "answered", 3)
+    elif status == "split":
+        split(ledger, question_id, group("a"), group("b"))
     elif status != "open":
         ledger.mark(question_id, status)
+
+
+def split(ledger: Ledger, question_id: int, *parts: Group) -> list[int]:
+    ledger.mark(question_id, "split")
+    made = [part.id for part in ledger.open(parts, [()] * len(parts), position=6)]
+    ledger.splits.divide(question_id, made)
+    return made
 
 
 def test_questions_are_numbered_and_open():
@@ -214,6 +227,74 @@ def test_who_joined_is_settled_saved_and_split_with_the_rest():
     assert again.questions() == ledger.questions()
     assert [member.id for member in again.mark(1, "answered", 0)[0].members] == ["a", "b", "x"]
     assert "x" in again
+
+
+def test_a_split_that_is_undone_leaves_the_question_with_what_its_parts_hold_now():
+    ledger = ledger_with(group("a", "b", "c"))
+    parts = split(ledger, 1, group("a"), group("b", "c"))
+    ledger.remove_members(group("b").members)
+    ledger.join(parts[0], group("d").members)
+    before, after, gone = ledger.splits.reunite(1)
+    assert [item.id for item in before.members] == ["a", "b", "c"]
+    assert [item.id for item in after.members] == ["a", "c", "d"]
+    assert gone == parts
+    assert ledger.entry(1).status == "undone"
+    assert ["b" in ledger, "c" in ledger] == [False, True]
+    with pytest.raises(QuestionError, match="no question has the id 2"):
+        ledger.entry(2)
+
+
+@pytest.mark.parametrize("status", ["answered", "split"])
+def test_a_split_is_undone_only_after_its_parts(status):
+    ledger = ledger_with(group("a", "b", "c"))
+    first, _ = split(ledger, 1, group("a", "b"), group("c"))
+    bring_to(ledger, first, status)
+    with pytest.raises(QuestionError, match=f"question 2, is {status}; undo question 2 first"):
+        ledger.check([Undo(1)])
+    if status == "split":
+        ledger.splits.reunite(first)
+    else:
+        ledger.mark(first, "undone")
+    ledger.check([Undo(1)])
+
+
+def test_a_split_whose_parts_are_forgotten_stays_split():
+    ledger = ledger_with(group("a", "b"))
+    split(ledger, 1, group("a"), group("b"))
+    ledger.size = 3
+    ledger.entry(1).status = "open"  # so that a part is forgotten first
+    ledger.mark(2, "answered", 3)
+    ledger.expire()
+    ledger.mark(1, "split")
+    with pytest.raises(QuestionError, match="no longer holds its parts"):
+        ledger.check([Undo(1)])
+
+
+def test_a_split_question_that_made_room_for_its_parts_is_forgotten():
+    ledger = ledger_with(group("a", "b"), size=2)
+    ledger.mark(1, "split")
+    parts = ledger.open([group("a"), group("b")], [(), ()], position=6)
+    ledger.expire()
+    ledger.splits.divide(1, [part.id for part in parts])
+    with pytest.raises(QuestionError, match="no question has the id 1"):
+        ledger.check([Undo(1)])
+
+
+def test_a_split_is_not_undone_if_another_question_shows_its_image():
+    ledger = ledger_with(group("a", "b"))
+    split(ledger, 1, group("a"), group("c"))
+    ledger.open([group("b")], [()], position=7, is_given=True)
+    with pytest.raises(QuestionError, match="question 4 shows the image of question 1 now"):
+        ledger.check([Undo(1)])
+
+
+def test_a_split_can_be_undone_after_a_restore():
+    ledger = ledger_with(group("a", "b"))
+    parts = split(ledger, 1, group("a"), group("b"))
+    other = Ledger(100)
+    other.restore(ledger.state())
+    other.check([Undo(1)])
+    assert other.splits.reunite(1)[2] == parts
 
 
 def test_state_survives_a_round_trip():

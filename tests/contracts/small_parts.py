@@ -1,14 +1,13 @@
 """Small real parts that several contracts are tried on."""
 
 import numpy as np
-import torch
 
 from csim.decide.head import Head
 from csim.decide.thresholds import NoThreshold
 from csim.discover.scene import Scene
-from csim.embed.encoder import CentredEncoder, CheckedEncoder
+from csim.embed.encoder import CheckedEncoder, WhitenedEncoder
 from csim.embed.gallery import Gallery
-from csim.embed.network import CentredBody
+from csim.embed.whitening import Whitening
 from csim.records import Item, Model
 from csim.store.class_store import ClassStore
 from csim.store.eviction import ProtectTold
@@ -22,7 +21,8 @@ class OneByOne:
 
 
 def make_foreign(encoder):
-    return CentredEncoder(CheckedEncoder(encoder), CentredBody(torch.tensor([128.0, 70.0])))
+    whitening = Whitening.from_arrays({"body.mean": np.array([128.0, 70.0])})
+    return WhitenedEncoder(CheckedEncoder(encoder), whitening)
 
 
 def make_items(count, start=1):

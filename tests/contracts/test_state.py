@@ -100,7 +100,7 @@ STATEFUL = {
         lambda part: [part.left(position) for position in range(0, 2000, 50)],
     ),
     "schedule": (
-        lambda: Schedule(update_size=8, update_labels=7, seed=3),
+        lambda: Schedule(update_size=8, update_labels=7, update_growth=0.02, seed=3),
         fill_schedule,
         look_at_schedule,
     ),

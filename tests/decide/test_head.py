@@ -7,7 +7,7 @@ from csim.decide.head import Head
 from csim.decide.scores import fold, one_vs_rest
 from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThreshold
 from csim.errors import NotFittedError
-from csim.records import Decision, Model
+from csim.records import JUNK, Decision, Model
 
 
 def make_model(class_ids=(3, 7, 9), size=4, seed=0):
@@ -223,3 +223,12 @@ def test_even_without_a_threshold_an_image_has_no_class_if_there_is_none():
     head = make_head(current=lambda class_id: None, threshold=NoThreshold())
     head.calibrate(np.zeros((0, 4)), np.zeros(0, np.int64))
     assert head.decide(head.scores(draw_vectors(2))) == [Decision(None, 0.0, is_accepted=False)] * 2
+
+
+def test_junk_has_a_column_but_is_never_a_guess_nor_a_class_by_name():
+    head = make_head(class_ids=(3, JUNK, 9))
+    vector = draw_vectors(1)[0]
+    assert head.class_ids == (3, JUNK, 9)
+    assert head.named_classes == (3, 9)
+    assert {class_id for class_id, _ in head.guess(vector)} == {3, 9}
+    assert head.scores(vector[None]).shape == (1, 3)

@@ -5,7 +5,7 @@ from scipy.spatial.distance import cdist
 
 from csim.discover.coverage import CoverDoubt, cover, doubtful, new_or_doubtful
 from csim.discover.doubt import doubt
-from csim.discover.novelty import novelty
+from csim.discover.novelty import novelty, squares
 from csim.discover.representative import RandomMember
 
 NEW = np.array([5.0, 20.0])  # far from all labelled images, yet the head is sure it is RIGHT
@@ -40,7 +40,8 @@ def weigh(recent):
     scene = scene_of(recent, LABELLED)
     labelled, columns = scene.reference
     guesses = scene.scores.argmax(axis=1)
-    new = novelty(np.asarray(recent, float), labelled.astype(float), guesses, columns)
+    recent = np.asarray(recent, float)
+    new = novelty(recent, cdist(recent, labelled) ** 2, guesses, columns)
     return np.maximum(doubt(scene.scores), np.where(new < 0.25, 0, new))
 
 
@@ -154,7 +155,8 @@ def test_by_doubt_alone_a_new_class_that_looks_known_is_passed_over():
 def test_images_weigh_by_doubt_or_novelty_that_is_more_than_chance_whichever_is_more():
     scene = scene_of(MIXED, LABELLED)
     labelled, columns = scene.reference
-    drawn = scene.scores, scene.features, labelled, scene.scores.argmax(axis=1), columns
+    distances = squares(scene.features, labelled)
+    drawn = scene.doubt, scene.features, distances, scene.scores.argmax(axis=1), columns
     assert (doubtful(*drawn) == doubt(scene.scores)).all()
     new = [value if value >= 0.25 else 0 for value in novelty(*drawn[1:]).tolist()]
     assert sum(value > 0 for value in novelty(*drawn[1:])) - sum(value > 0 for value in new) > 0

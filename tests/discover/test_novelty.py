@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from csim.discover.novelty import novelty, principal_components, squares
+from csim.discover.novelty import novelty as novelty_by_distance
+from csim.discover.novelty import principal_components, squares
+
+
+def novelty(recent, labelled, guesses, columns, least=0.0):
+    distances = squares(recent, labelled)
+    return novelty_by_distance(recent, distances, guesses, columns, least=least)
 
 
 def one_by_one(recent, labelled, guesses, columns):
@@ -58,6 +64,23 @@ def test_novelty_is_what_a_loop_over_single_images_finds(seed, recent, labelled,
 def test_neighbours_are_counted_up_to_a_limit_in_large_sets_too(classes):
     drawn = draw(0, 170, 400, classes)
     assert novelty(*drawn) == pytest.approx(np.array(one_by_one(*drawn)), abs=1e-5)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    recent=st.integers(4, 200),
+    labelled=st.integers(1, 300),
+    classes=st.integers(1, 4),
+    least=st.sampled_from([0.1, 0.25, 0.6]),
+)
+def test_a_novelty_below_the_least_is_zero_and_the_others_are_the_same(
+    seed, recent, labelled, classes, least
+):
+    drawn = [array.astype(np.float32) for array in draw(seed, recent, labelled, classes)]
+    drawn[2:] = [array.astype(int) for array in drawn[2:]]
+    every = novelty(*drawn)
+    assert novelty(*drawn, least=least).tolist() == np.where(every < least, 0, every).tolist()
 
 
 def clumps(rng, *counts, apart=12.0, size=8):

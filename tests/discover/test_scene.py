@@ -5,6 +5,7 @@ from discover.places import LEFT, RIGHT, Places, head_of, items_at, scene_of, st
 from csim.discover import scene as scene_module
 from csim.discover.scene import Scene
 from csim.embed.gallery import Gallery
+from csim.records import JUNK
 
 RECENT = np.array([[-4.0, 1.0], [0.0, 2.0], [3.0, -1.0]])
 LABELLED = {
@@ -103,3 +104,11 @@ def test_vectors_need_neither_classes_nor_labelled_images():
     assert len(scene.vectors) == 3
     with pytest.raises(AssertionError, match="scores"):
         _ = scene.scores
+
+
+def test_what_looks_most_like_junk_is_not_in_doubt():
+    head = head_of()
+    doubt = scene_of(RECENT, LABELLED, head).doubt
+    head.install(head._model, lambda class_id: JUNK if class_id == LEFT else class_id)
+    assert scene_of(RECENT, LABELLED, head).doubt.tolist() == [0, 0, doubt[2]]
+    assert doubt[1] > 0.4

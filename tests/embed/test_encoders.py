@@ -6,12 +6,19 @@ import torch
 
 from csim import build
 from csim.embed import encoder as encoder_module
-from csim.embed.backbone import ForeignBackbone, OwnBackbone
-from csim.embed.encoder import CentredEncoder, CheckedEncoder, NetworkEncoder, to_inputs
-from csim.embed.network import CentredBody, ConvBody, OpenWorldNetwork
+from csim.embed.backbone import OwnBackbone
+from csim.embed.encoder import (
+    CheckedEncoder,
+    NetworkEncoder,
+    WhitenedEncoder,
+    WhitenedVectors,
+    to_inputs,
+)
+from csim.embed.network import ConvBody, OpenWorldNetwork
 from csim.embed.network_trainer import seeded
+from csim.embed.whitening import Whitening
 from csim.errors import InputError
-from csim.records import Model
+from csim.records import EncoderId, Model
 from csim.settings import Settings
 
 CPU = torch.device("cpu")
@@ -89,7 +96,12 @@ def test_more_images_than_a_chunk_are_embedded_each_as_if_alone():
 
 
 def make_foreign(encoder, mean=(0.0, 0.0)):
-    return CentredEncoder(CheckedEncoder(encoder), CentredBody(torch.tensor(mean)))
+    return WhitenedEncoder(CheckedEncoder(encoder), centring(mean))
+
+
+def centring(mean):
+    """Return a whitening that only subtracts a mean."""
+    return Whitening.from_arrays({"body.mean": np.array(mean)})
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (16, 12, 3)])
@@ -105,10 +117,10 @@ def test_a_look_shows_the_same_vectors_and_the_features_that_the_body_saw(shape)
     assert views.features.shape == (6, 3 * 4 * 4)
 
 
-def test_a_foreign_encoders_features_are_what_it_returned():
+def test_a_foreign_encoders_features_are_its_vectors_as_the_model_sees_them():
     images = draw_images(4)
     views = make_foreign(Shades(), (120.0, 70.0)).view(images)
-    assert views.features == pytest.approx(Shades().embed(images), rel=1e-6)
+    assert (views.features == views.vectors).all()
     assert (views.vectors == make_foreign(Shades(), (120.0, 70.0)).embed(images)).all()
 
 
@@ -200,7 +212,7 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     images = draw_images(5, shape)
     inputs = backbone.inputs(images)
     with seeded(2):
-        network = OpenWorldNetwork(backbone.body(images, inputs), [4, 9])
+        network = OpenWorldNetwork(backbone.body(images), [4, 9])
     with torch.inference_mode():
         expected = network.eval()(inputs)[0].numpy()
     assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-6)
@@ -211,29 +223,49 @@ def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     )
 
 
-def test_a_foreign_backbone_trains_on_the_encoders_vectors_seen_from_their_mean():
-    backbone = ForeignBackbone(CheckedEncoder(Shades()), CPU)
-    images = draw_images(5)
-    plain = Shades().embed(images)
-    inputs = backbone.inputs(images)
-    assert inputs.dtype == torch.float32
-    assert inputs.numpy() == pytest.approx(plain, rel=1e-6)
-    network = OpenWorldNetwork(backbone.body(images, inputs), [0, 1])
-    centred = plain - plain.mean(axis=0)
-    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True)
-    assert network(inputs)[0].numpy() == pytest.approx(expected, abs=1e-4)
-    assert backbone.encoder(network).embed(images) == pytest.approx(expected, abs=1e-4)
-    assert backbone.open(model_of(network, (8, 8))).embed(images) == pytest.approx(
-        expected, abs=1e-4
-    )
+def test_an_opened_frozen_model_keeps_its_own_middle():
+    arrays = {"body.mean": np.array([120.0, 70.0])}
+    opened = WhitenedVectors(Whitening.from_arrays(arrays))
+    vectors = Shades().embed(draw_images(5))
+    before = opened.embed(vectors)
+    arrays["body.mean"][:] = 0
+    assert (opened.embed(vectors) == before).all()
 
 
-def test_an_opened_foreign_model_keeps_its_own_middle():
-    backbone = ForeignBackbone(CheckedEncoder(Shades()), CPU)
-    images = draw_images(5)
-    network = OpenWorldNetwork(backbone.body(images, backbone.inputs(images)), [0, 1])
-    model = model_of(network, (8, 8))
-    opened = backbone.open(model)
-    before = opened.embed(images)
-    model.network["body.mean"][:] = 0
-    assert (opened.embed(images) == before).all()
+def test_a_model_refuses_frozen_vectors_of_another_length():
+    with pytest.raises(InputError, match="trained on vectors of 2 numbers"):
+        WhitenedVectors(centring((0.0, 0.0))).view(np.zeros((1, 3), np.float32))
+
+
+class Growing:
+    """A foreign encoder that returns one number more every time."""
+
+    def __init__(self):
+        self.size = 3
+
+    def embed(self, images):
+        self.size += 1
+        return np.ones((len(images), self.size))
+
+
+def test_an_encoder_that_changes_its_dimension_is_refused():
+    encoder = CheckedEncoder(Growing())
+    encoder.embed(draw_images(2))
+    with pytest.raises(InputError, match="4 numbers per image at first and 5 now"):
+        encoder.embed(draw_images(2))
+
+
+class Named(Returning):
+    identity = EncoderId("lite0", "00")
+
+
+@pytest.mark.parametrize(
+    ("size", "kind"), [(1.0, np.float16), (1e6, np.float32), (1e-8, np.float32)]
+)
+def test_a_named_encoders_vectors_take_half_the_room_unless_they_lose_by_it(size, kind):
+    vectors = np.random.default_rng(0).normal(size=(4, 9)) * size
+    frozen = CheckedEncoder(Named(vectors)).embed(draw_images(4))
+    assert frozen.dtype == kind
+    errors = np.linalg.norm(frozen - vectors, axis=1) / np.linalg.norm(vectors, axis=1)
+    assert errors.max() < 1e-3
+    assert CheckedEncoder(Returning(vectors)).embed(draw_images(4)).dtype == np.float32

@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from csim.embed.network import CentredBody, ConvBody, OneVsRest, OpenWorldNetwork, pick_device
+from csim.embed.network import ConvBody, OneVsRest, OpenWorldNetwork, pick_device
 from csim.embed.network_trainer import seeded
 from csim.errors import SettingsError
 
@@ -145,31 +145,6 @@ def test_images_that_are_alike_but_for_one_pixel_get_different_vectors():
     inputs[1, 0, 3, 4] += 0.5
     first, second = make_body((8, 8))(inputs)
     assert not torch.equal(first, second)
-
-
-def test_a_foreign_encoders_vectors_are_seen_from_their_mean_at_unit_length():
-    mean = torch.tensor([1.0, 1.0])
-    body = CentredBody(mean)
-    mean[:] = 100  # the caller's own
-    vectors = body(torch.tensor([[4.0, 5.0], [1.0, -2.0]]))
-    assert torch.allclose(vectors, torch.tensor([[0.6, 0.8], [0.0, -1.0]]))
-    assert torch.isfinite(body(torch.tensor([[1.0, 1.0]]))).all()
-
-
-def test_a_foreign_encoders_features_are_its_own_vectors():
-    inputs = torch.tensor([[4.0, 5.0], [1.0, -2.0]])
-    vectors, features = CentredBody(torch.tensor([1.0, 1.0])).view(inputs)
-    assert torch.allclose(vectors, torch.tensor([[0.6, 0.8], [0.0, -1.0]]))
-    assert torch.equal(features, inputs)
-
-
-def test_the_mean_of_a_foreign_encoder_is_part_of_the_arrays_and_is_taken_over():
-    old, new = (
-        OpenWorldNetwork(CentredBody(torch.full((3,), mean)), [1, 2]) for mean in (0.25, 0.75)
-    )
-    new.continue_from(old.arrays(), [1, 2])
-    inputs = torch.rand(4, 3, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(new(inputs)[1], old(inputs)[1])
 
 
 def test_logits_are_the_weights_times_the_vector_plus_the_bias():

@@ -38,7 +38,12 @@ def make_network_trainer(
 ):
     loss = JointLoss(beta=0.05, margin=1.0, mining=AllPositive(), weighting=weighting)
     return NetworkTrainer(
-        loss, batches or Balanced(32), augment, epochs=epochs, learning_rate=learning_rate
+        loss,
+        batches or Balanced(32),
+        augment,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        update_rate=learning_rate,
     )
 
 

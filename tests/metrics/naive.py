@@ -6,6 +6,7 @@ from csim.records import (
     ClassesMerged,
     ClassRemoved,
     ClassRenamed,
+    ClassRestored,
     Labelled,
     Rejected,
     Retrained,
@@ -84,12 +85,13 @@ def known_to(events, item_id):
 
 
 def _resolve(class_id, events):
+    is_removed = False
     for event in events:
         if isinstance(event, ClassesMerged) and event.source == class_id:
             class_id = event.target
-        if isinstance(event, ClassRemoved) and event.class_id == class_id:
-            return None
-    return class_id
+        if isinstance(event, ClassRemoved | ClassRestored) and event.class_id == class_id:
+            is_removed = isinstance(event, ClassRemoved)
+    return None if is_removed else class_id
 
 
 def initially_known(events):

@@ -14,10 +14,12 @@ import numpy as np
 from csim.records import (
     Accepted,
     Asked,
+    Audited,
     ClassAdded,
     ClassesMerged,
     ClassRemoved,
     ClassRenamed,
+    ClassRestored,
     Corrected,
     Divided,
     Event,
@@ -55,6 +57,7 @@ RATES = {  # probability of each action after each image
     "rename": 0.05,
     "merge": 0.05,
     "remove": 0.05,
+    "restore": 0.05,
 }
 
 
@@ -101,6 +104,7 @@ class _Base:
         self.events: list[Event] = []
         self.truth: dict[str, str] = {}
         self.living: dict[int, str] = {}
+        self.removed: list[tuple[int, str, int | None]] = []  # id, name, model that knew it
         self.labels: dict[str, int | None] = {}
         self.ids: list[str] = []
         self.waiting: list[str] = []
@@ -215,8 +219,11 @@ class _Questions(_Base):
             class_id = self._class(self._name_for(question))
             for item in question.members:
                 is_told = item.id == question.representative.id
+                before = self.labels.get(item.id)
                 self._log(Labelled, item.id, class_id, question.id, is_told)
                 self.labels[item.id] = class_id
+                if is_told and self.rng.random() < 0.3:
+                    self._log(Audited, item.id, question.id, before, before, class_id)
             self.answered.append(question)
 
     def correct(self):
@@ -282,6 +289,17 @@ class _Stream(_Questions):
     def remove(self):
         if len(self.living) > 2:
             class_id = self._pick(list(self.living))
-            del self.living[class_id]
+            learned_by = self.models if class_id in self.learned else None
+            self.removed.append((class_id, self.living.pop(class_id), learned_by))
             self.learned = tuple(learned for learned in self.learned if learned != class_id)
             self._log(ClassRemoved, class_id)
+
+    def restore(self):
+        """Bring the class removed last back, if its name is free."""
+        if not self.removed or self.removed[-1][1] in self.living.values():
+            return
+        class_id, name, learned_by = self.removed.pop()
+        self.living[class_id] = name
+        if learned_by == self.models:  # no new model has come without it
+            self.learned = (*self.learned, class_id)
+        self._log(ClassRestored, class_id, name, ())

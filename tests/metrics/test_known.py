@@ -6,7 +6,7 @@ from metrics.random_log import random_log
 from csim.errors import InputError
 from csim.metrics.known import initial_classes, known_at_arrival
 from csim.metrics.labels import class_names
-from csim.records import Accepted, ClassesMerged, ClassRemoved, Rejected, Retrained
+from csim.records import Accepted, ClassesMerged, ClassRemoved, ClassRestored, Rejected, Retrained
 
 NAMES = {0: "cat", 1: "dog", 2: "emu"}
 
@@ -36,6 +36,14 @@ def test_a_class_is_known_from_the_model_that_learned_it_on():
 def test_a_removed_class_is_no_longer_known():
     events = [Retrained(0, 1, (0, 1)), arrive(1), ClassRemoved(1, 1), arrive(2)]
     assert known_at_arrival(events, NAMES) == {"1": {"cat", "dog"}, "2": {"cat"}}
+
+
+def test_a_restored_class_is_known_again_unless_a_new_model_came_without_it():
+    events = [Retrained(0, 1, (0, 1)), ClassRemoved(1, 1), arrive(1)]
+    restored = ClassRestored(1, 1, "dog", ())
+    assert known_at_arrival([*events, restored, arrive(2)], NAMES)["2"] == {"cat", "dog"}
+    later = [*events, Retrained(1, 2, (0,)), restored, arrive(2)]
+    assert known_at_arrival(later, NAMES)["2"] == {"cat"}
 
 
 def test_the_target_of_a_merge_is_known_immediately():

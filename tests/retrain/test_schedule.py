@@ -29,7 +29,7 @@ def store_with(**counts: int) -> ClassStore:
     ("images", "is_due"), [(0, False), (99, False), (100, False), (101, True), (200, True)]
 )
 def test_a_new_class_is_learned_once_it_has_more_than_s_update_images(images, is_due):
-    job = Schedule(update_size=100, update_labels=0, seed=0).due(
+    job = Schedule(update_size=100, update_labels=0, update_growth=0.02, seed=0).due(
         store_with(class_0=150, class_7=images), known=[0], told=0
     )
     assert (job is not None) == is_due
@@ -37,7 +37,7 @@ def test_a_new_class_is_learned_once_it_has_more_than_s_update_images(images, is
 
 def test_known_classes_alone_never_make_a_model_due():
     assert (
-        Schedule(update_size=10, update_labels=0, seed=0).due(
+        Schedule(update_size=10, update_labels=0, update_growth=0.02, seed=0).due(
             store_with(class_0=50, class_1=50), known=[0, 1], told=0
         )
         is None
@@ -46,7 +46,9 @@ def test_known_classes_alone_never_make_a_model_due():
 
 def test_the_job_holds_all_classes_with_more_than_s_update_images_and_no_other():
     store = store_with(class_0=150, class_1=120, class_5=101, class_6=100, class_7=3)
-    job = Schedule(update_size=100, update_labels=0, seed=0).due(store, known=[0, 1], told=0)
+    job = Schedule(update_size=100, update_labels=0, update_growth=0.02, seed=0).due(
+        store, known=[0, 1], told=0
+    )
     assert dict(zip(*np.unique(job.labels, return_counts=True), strict=True)) == {
         0: 150,
         1: 120,
@@ -56,7 +58,7 @@ def test_the_job_holds_all_classes_with_more_than_s_update_images_and_no_other()
 
 
 def test_a_known_class_with_few_images_is_not_forgotten():
-    job = Schedule(update_size=10, update_labels=0, seed=0).due(
+    job = Schedule(update_size=10, update_labels=0, update_growth=0.02, seed=0).due(
         store_with(class_0=5, class_1=1, class_5=11), known=[0, 1], told=0
     )
     assert sorted(set(job.labels.tolist())) == [0, 5]
@@ -65,12 +67,14 @@ def test_a_known_class_with_few_images_is_not_forgotten():
 def test_a_job_tells_which_images_a_person_saw():
     store = store_with(class_0=3, class_5=2)
     store.add(Item("told", 1, np.full((8, 8), 0, np.uint8)), 0, is_told=True)
-    job = Schedule(update_size=1, update_labels=0, seed=0).due(store, known=[0], told=0)
+    job = Schedule(update_size=1, update_labels=0, update_growth=0.02, seed=0).due(
+        store, known=[0], told=0
+    )
     assert job.is_told.tolist() == [False, False, False, True, False, False]
 
 
 def test_every_class_is_learned_from_its_first_image_on_and_then_it_is_quiet():
-    schedule = Schedule(update_size=0, update_labels=0, seed=0)
+    schedule = Schedule(update_size=0, update_labels=0, update_growth=0.02, seed=0)
     store = store_with(class_0=20)
     known = [0]
     for class_id in (5, 6, 7):
@@ -85,7 +89,7 @@ def test_every_class_is_learned_from_its_first_image_on_and_then_it_is_quiet():
 
 
 def test_only_one_job_is_under_way_at_a_time():
-    schedule = Schedule(update_size=10, update_labels=0, seed=0)
+    schedule = Schedule(update_size=10, update_labels=0, update_growth=0.02, seed=0)
     store = store_with(class_0=20, class_5=20)
     first = schedule.due(store, known=[0], told=0)
     assert schedule.due(store, known=[0], told=0) is None
@@ -100,7 +104,7 @@ def test_only_one_job_is_under_way_at_a_time():
 def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_before(
     update_labels, steps
 ):
-    schedule = Schedule(update_size=10, update_labels=update_labels, seed=0)
+    schedule = Schedule(update_size=10, update_labels=update_labels, update_growth=0.02, seed=0)
     store = store_with(class_0=20, class_1=20)
     before = 0
     since = 0  # answers that the newest model knows of, and those told after it
@@ -118,7 +122,7 @@ def test_a_job_is_due_after_so_many_answers_even_without_a_new_class_and_not_bef
 
 
 def test_answers_told_while_a_job_is_under_way_count_for_the_next():
-    schedule = Schedule(update_size=10, update_labels=5, seed=0)
+    schedule = Schedule(update_size=10, update_labels=5, update_growth=0.02, seed=0)
     store = store_with(class_0=20)
     assert schedule.due(store, known=[0], told=5).version == 1
     assert schedule.due(store, known=[0], told=11) is None
@@ -130,7 +134,7 @@ def test_answers_told_while_a_job_is_under_way_count_for_the_next():
 
 
 def test_a_long_stream_trains_ever_more_rarely():
-    schedule = Schedule(update_size=10, update_labels=4, seed=0)
+    schedule = Schedule(update_size=10, update_labels=4, update_growth=0.02, seed=0)
     store = store_with(class_0=20)
     due = [0]
     for told in range(1500):
@@ -143,7 +147,7 @@ def test_a_long_stream_trains_ever_more_rarely():
 
 
 def test_a_new_class_does_not_wait_for_answers_and_its_job_knows_all_that_was_told():
-    schedule = Schedule(update_size=10, update_labels=5, seed=0)
+    schedule = Schedule(update_size=10, update_labels=5, update_growth=0.02, seed=0)
     store = store_with(class_0=20, class_5=20)
     assert schedule.due(store, known=[0], told=3) is not None
     schedule.done()
@@ -153,19 +157,21 @@ def test_a_new_class_does_not_wait_for_answers_and_its_job_knows_all_that_was_to
 
 def test_a_job_for_answers_holds_no_class_that_is_still_too_small():
     store = store_with(class_0=20, class_1=1, class_5=10, class_6=11)
-    job = Schedule(update_size=10, update_labels=2, seed=0).due(store, known=[0, 1], told=2)
+    job = Schedule(update_size=10, update_labels=2, update_growth=0.02, seed=0).due(
+        store, known=[0, 1], told=2
+    )
     assert sorted(set(job.labels.tolist())) == [0, 6]
 
 
 def test_answers_alone_make_no_job_when_there_is_nothing_to_learn_from():
-    schedule = Schedule(update_size=10, update_labels=2, seed=0)
+    schedule = Schedule(update_size=10, update_labels=2, update_growth=0.02, seed=0)
     assert schedule.due(store_with(class_5=3), known=[], told=9) is None
     assert schedule.due(store_with(class_0=1), known=[0], told=9) is None
 
 
 def test_the_same_seed_gives_the_same_jobs_and_another_seed_others():
     jobs = [
-        Schedule(update_size=10, update_labels=0, seed=seed).job(
+        Schedule(update_size=10, update_labels=0, update_growth=0.02, seed=seed).job(
             np.zeros((1, 8, 8)), np.zeros(1), np.ones(1, bool)
         )
         for seed in (3, 3, 4)
@@ -174,10 +180,10 @@ def test_the_same_seed_gives_the_same_jobs_and_another_seed_others():
 
 
 def test_state_survives_a_round_trip():
-    schedule = Schedule(update_size=10, update_labels=0, seed=0)
+    schedule = Schedule(update_size=10, update_labels=0, update_growth=0.02, seed=0)
     store = store_with(class_0=20, class_5=20)
     schedule.due(store, known=[0], told=0)
-    again = Schedule(update_size=10, update_labels=0, seed=0)
+    again = Schedule(update_size=10, update_labels=0, update_growth=0.02, seed=0)
     again.restore(schedule.state())
     assert again.due(store, known=[0], told=0) is None
     again.done()
@@ -185,11 +191,11 @@ def test_state_survives_a_round_trip():
 
 
 def test_what_was_told_survives_a_round_trip():
-    schedule = Schedule(update_size=10, update_labels=4, seed=0)
+    schedule = Schedule(update_size=10, update_labels=4, update_growth=0.02, seed=0)
     store = store_with(class_0=20)
     schedule.due(store, known=[0], told=6)
     schedule.done()
-    again = Schedule(update_size=10, update_labels=4, seed=0)
+    again = Schedule(update_size=10, update_labels=4, update_growth=0.02, seed=0)
     again.restore(json.loads(json.dumps(schedule.state())))
     assert again.due(store, known=[0], told=9) is None
     assert again.due(store, known=[0], told=10).version == 2
