@@ -20,11 +20,21 @@ class WriteAccess:
     def __init__(self, layout: Layout) -> None:
         check(layout.database)
         with ExitStack() as held:
-            held.callback(Lock(layout.lock).release)
+            self._lock = Lock(layout.lock)
+            held.callback(self._lock.release)
             held.callback(threadpool_limits(limits=1).restore_original_limits)
             self.connection = open_for_engine(layout.database)
             held.callback(self.connection.close)
+            self.check()
             self._held = held.pop_all()
+
+    def check(self) -> None:
+        """Raise a FolderError if somebody has moved the folder or put another in its place.
+
+        csim calls this before it writes or deletes a file by its path. The database stays the one
+        that was opened, wherever it is now.
+        """
+        self._lock.check()
 
     def release(self) -> None:
         """Close the connection and let another process run the folder."""

@@ -9,23 +9,41 @@ from typing import Any
 
 import csim.records as r
 from csim.errors import InputError
+from csim.messages import (
+    AddClass,
+    Answer,
+    Correct,
+    Edit,
+    Junk,
+    LabelImages,
+    MergeClasses,
+    Named,
+    RemoveClass,
+    RenameClass,
+    RestoreClass,
+    Skip,
+    Split,
+    Undo,
+    UndoAnswers,
+)
 
-Message = r.Answer | r.Edit  # what a person can send to a stream
+Message = Answer | Edit  # what a person can send to a stream
 FindItem = Callable[[r.ItemId], r.Item]
 
 _EVENTS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         r.Joined, r.Left, r.Labelled, r.Told, r.Revised, r.Skipped, r.Divided, r.Undone,
-        r.Corrected, r.Expired, r.ClassAdded, r.ClassRenamed, r.ClassesMerged, r.ClassRemoved,
-        r.Retrained,
+        r.Corrected, r.Audited, r.Expired, r.ClassAdded, r.ClassRenamed, r.ClassesMerged,
+        r.ClassRemoved, r.ClassRestored, r.Retrained,
     )
 }  # fmt: skip
 _MESSAGES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        r.Named, r.Skip, r.Split, r.Undo, r.Correct,
-        r.AddClass, r.RenameClass, r.MergeClasses, r.RemoveClass,
+        Named, Junk, Skip, Split, Undo, Correct,
+        AddClass, RenameClass, MergeClasses, RemoveClass, RestoreClass, LabelImages,
+        UndoAnswers,
     )
 }  # fmt: skip
 
@@ -45,6 +63,10 @@ def event_to_text(event: r.Event) -> tuple[str, str]:
             "members": [item.id for item in question.members],
             "guesses": question.guesses,
         }
+        # Only if so: a replay compares with logs of earlier versions, which had neither.
+        for name in ("is_audit", "is_given"):
+            if getattr(question, name):
+                body[name] = True
         return "Asked", json.dumps(body)
     return _to_text(event)
 
@@ -60,6 +82,8 @@ def event_from_text(kind: str, body: str, find_item: FindItem) -> r.Event:
             members[values["representative"]],
             tuple(members.values()),
             tuple((class_id, score) for class_id, score in values["guesses"]),
+            values.get("is_audit", False),
+            values.get("is_given", False),
         )
         return r.Asked(values["position"], question)
     event: r.Event = _from_text(_EVENTS, kind, body)
@@ -69,7 +93,7 @@ def event_from_text(kind: str, body: str, find_item: FindItem) -> r.Event:
 def message_to_text(message: Message) -> tuple[str, str]:
     """Return a message's kind and the rest of it as JSON.
 
-    >>> message_to_text(r.Named(2, "heron"))
+    >>> message_to_text(Named(2, "heron"))
     ('Named', '{"question_id": 2, "name": "heron"}')
     """
     return _to_text(message)

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from csim.ask.audit import LATEST
 from csim.folder.query import Query
-from csim.records import ClassId
+from csim.metrics.audit import AuditFigures, Sample, estimate
+from csim.records import JUNK, ClassId
+
+_BY_PART = f"""
+WITH counted AS (
+  SELECT place - 1 AS before, class_id, 1 AS images, NOT is_accepted AS rejected
+    FROM items WHERE place > 0
+  UNION ALL SELECT block * 512 + 255, class_id, images, rejected FROM folded
+)
+SELECT min(?1 - 1, before * ?1 / max(1, (SELECT position FROM steps
+    WHERE step = (SELECT max(step) FROM steps)))),
+    iif(class_id = {JUNK}, {JUNK}, target.id), sum(images), sum(rejected)
+  FROM counted LEFT JOIN classes ON classes.id = class_id
+  LEFT JOIN classes AS target ON target.id = classes.today GROUP BY 1, 2
+"""  # noqa: S608
+# What each class id means today; junk has no row in classes.
+_AUDITED = f"""
+SELECT iif(audited.answer = {JUNK}, {JUNK}, answer.today),
+    iif(at_arrival = {JUNK}, {JUNK}, arrival.today),
+    iif(audited.today = {JUNK}, {JUNK}, before.today) FROM audited
+  LEFT JOIN classes AS answer ON answer.id = audited.answer
+  LEFT JOIN classes AS arrival ON arrival.id = audited.at_arrival
+  LEFT JOIN classes AS before ON before.id = audited.today
+  ORDER BY question_id DESC LIMIT ?
+"""  # noqa: S608
+# Steps from name to name through the index; DISTINCT would read an entry for every image.
+_SOURCES = """
+WITH RECURSIVE names(name) AS (
+  SELECT min(source) FROM items WHERE source IS NOT NULL
+  UNION ALL SELECT (SELECT min(source) FROM items WHERE source > name) FROM names
+    WHERE name IS NOT NULL
+) SELECT name FROM names
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class PartCount:
-    """Count the images of one part of the stream that have one class today."""
+    """Count the images of one part of the stream that have one class today, or are `JUNK`."""
 
     part: int  # from 0
     class_id: ClassId | None
@@ -30,22 +63,47 @@ class Counts:
     def __init__(self, query: Query) -> None:
         self._query = query
 
+    def sources(self) -> list[str]:
+        """Return the names of the cameras of the images that are listed, in order."""
+        rows = self._query.rows(_SOURCES)
+        return [name for (name,) in rows if name is not None]
+
     def images(self, *, warm_up: bool = False) -> int:
-        """Return how many images the stream has, the labelled ones of its start too if asked."""
-        return self._count("items WHERE place > 0 OR ?", warm_up)
+        """Return how many images are listed, the labelled ones of the start too if asked.
+
+        Images that were folded are not listed.
+        """
+        taken = self._query.value("SELECT coalesce(sum(images), 0) FROM class_totals")
+        folded = self._query.value("SELECT coalesce(sum(images), 0) FROM folded")
+        return int(taken - folded) + (self._count("items WHERE place < 0") if warm_up else 0)
 
     def pictures(self, *, told_only: bool = False, with_class: bool = False) -> int:
         """Return how many images have a picture: all, told ones only, or with a class only."""
         return self._count(
             "items WHERE picture IS NOT NULL AND (is_told OR NOT ?)"
-            " AND (class_id IS NOT NULL OR NOT ?)",
+            " AND (class_id != ? OR NOT ?)",  # NULL is not true
             told_only,
+            JUNK,
             with_class,
         )
 
     def without_class(self) -> int:
-        """Return how many images of the stream have no class today."""
-        return self._count("current_items WHERE current_id IS NULL AND place > 0")
+        """Return how many images of the stream have no class today and are not junk."""
+        return int(
+            self._query.value(
+                "SELECT coalesce(sum(images), 0) FROM class_totals"
+                " LEFT JOIN classes ON classes.id = class_id WHERE today IS NULL AND class_id != ?",
+                JUNK,
+            )
+        )
+
+    def junk(self) -> int:
+        """Return how many images of the stream are junk today."""
+        return int(
+            self._query.value(
+                "SELECT coalesce(sum(images), 0) FROM class_totals WHERE class_id = ?", JUNK
+            )
+        )
 
     def labelled_by_answers(self) -> int:
         """Return how many images of the stream have their class from an answer today."""
@@ -80,13 +138,10 @@ class Counts:
         Parameters
         ----------
         parts
-            How many parts of equal length the stream is cut into. Higher shows finer detail.
+            How many parts of equal length the stream is cut into. Higher shows finer detail,
+            but folded images are counted in blocks of 512.
         """
-        rows = self._query.rows(
-            "SELECT (place - 1) * ?1 / (SELECT max(1, max(position)) FROM steps), current_id,"
-            " count(*), sum(NOT is_accepted) FROM current_items WHERE place > 0 GROUP BY 1, 2",
-            parts,
-        )
+        rows = self._query.rows(_BY_PART, parts)
         return [PartCount(*row) for row in rows]
 
     def questions(self) -> dict[str, int]:
@@ -96,6 +151,23 @@ class Counts:
                 "SELECT status, count(*) FROM questions GROUP BY status ORDER BY status"
             )
         )
+
+    def open_audit_questions(self) -> int:
+        """Return how many questions of the audit have no answer yet."""
+        return self._count("questions WHERE status = 'open' AND audit")
+
+    def audited(self) -> AuditFigures | None:
+        """Return the accuracy estimated from the latest audited images; None without answers."""
+        rows = self._query.rows(_AUDITED, LATEST)
+        return estimate(Sample(*row) for row in rows)
+
+    def models_trained(self) -> int:
+        """Return how many models were trained on the stream and used, without the first one."""
+        return self._count("models WHERE installed_at > 0")
+
+    def labels_revised(self) -> int:
+        """Return how often csim has given an image with a class another one later."""
+        return int(self._query.value("SELECT total FROM revised_labels"))
 
     def waiting_messages(self) -> int:
         """Return how many messages of the inbox the engine has not taken yet."""
@@ -109,7 +181,7 @@ class Counts:
 
     def picture_bytes(self) -> int:
         """Return the size of all kept pictures."""
-        return int(self._query.value("SELECT coalesce(sum(length(file)), 0) FROM pictures"))
+        return int(self._query.value("SELECT total FROM picture_bytes"))
 
     def _count(self, what: str, *values: object) -> int:
         return int(self._query.value(f"SELECT count(*) FROM {what}", *values))  # noqa: S608

@@ -11,13 +11,16 @@ import csim.records as r
 from csim.folder.codec import Message, event_from_text, message_from_text
 from csim.folder.lines import Line, lines
 from csim.folder.query import Query
+from csim.folder.schema import SAID
 from csim.sources.arrival import Arrival, Decoded
 from csim.sources.decode import decode
 
 # What `metrics.answers.labels_spent` counts in a log: an answer has one label that was told.
-_LABELS_SPENT = (
-    "SELECT position FROM events WHERE kind IN ('Divided', 'Corrected')"
-    " OR (kind = 'Labelled' AND json_extract(body, '$.is_told')) ORDER BY position"
+_LABELS_SPENT = f"SELECT position FROM events WHERE {SAID} ORDER BY position"  # noqa: S608
+_LAST_ANSWERED = (
+    f"SELECT q.id FROM events e JOIN questions q ON q.id = json_extract(body, '$.question_id')"  # noqa: S608
+    f" WHERE {SAID} AND q.status = 'answered' AND kind != 'Divided'"
+    " ORDER BY e.position DESC, e.number DESC LIMIT 1"
 )
 
 
@@ -30,6 +33,15 @@ class MessageRow:
     message: Message
     is_taken: bool
     refusal: str | None  # the reason, if the engine refused it
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionState:
+    """Hold the status of a question today, and the name of the class in its answer."""
+
+    status: str
+    name: str | None
+    is_junk: bool = False  # the answer is junk
 
 
 class History:
@@ -49,15 +61,19 @@ class History:
 
     def position(self) -> int:
         """Return how many images the stream has observed."""
-        return int(self._query.value("SELECT coalesce(max(position), 0) FROM steps"))
+        return int(
+            self._query.value(
+                "SELECT position FROM steps WHERE step = (SELECT max(step) FROM steps)"
+            )
+        )
 
     def last_step(self) -> int:
         """Return the number of the last step in the log."""
         return int(self._query.value("SELECT max(step) FROM steps"))
 
     def questions_asked(self) -> list[int]:
-        """Return the position of every question, in order."""
-        return self._positions("SELECT position FROM questions ORDER BY position")
+        """Return the position of every question that csim asked, in order."""
+        return self._positions("SELECT position FROM questions WHERE NOT given ORDER BY position")
 
     def labels_spent(self) -> list[int]:
         """Return the position of every label that a person gave: names, splits and corrections.
@@ -68,12 +84,26 @@ class History:
 
     def last_answered(self) -> r.QuestionId | None:
         """Return the question that was answered or corrected last and still has its answer."""
-        rows = self._query.rows(
-            "SELECT q.id FROM questions q JOIN events e ON e.kind IN ('Labelled', 'Corrected')"
-            " AND json_extract(e.body, '$.question_id') = q.id"
-            " WHERE q.status = 'answered' ORDER BY e.number DESC LIMIT 1"
-        )
+        rows = self._query.rows(_LAST_ANSWERED)
         return int(rows[0][0]) if rows else None
+
+    def question_states(self) -> dict[r.QuestionId, QuestionState]:
+        """Return the state of every question by its id."""
+        rows = self._query.rows(
+            "SELECT q.id, q.status, c.name, q.class_id IS ? FROM questions q"
+            " LEFT JOIN current_classes c ON c.id = q.class_id",
+            r.JUNK,
+        )
+        return {
+            question_id: QuestionState(status, name, bool(is_junk))
+            for question_id, status, name, is_junk in rows
+        }
+
+    def removed_classes(self) -> dict[r.ClassId, str]:
+        """Return the name of every class id that refers to no class today."""
+        return dict(
+            self._query.rows("SELECT id, name FROM classes WHERE today IS NULL ORDER BY id")
+        )
 
     def messages(self) -> list[MessageRow]:
         """Return all messages of the inbox, oldest first."""
@@ -98,7 +128,10 @@ class History:
         return lines(self._query.connection, after)
 
     def events(self) -> list[r.Event]:
-        """Return all events in order; an image whose picture is no longer kept is black."""
+        """Return all events that are kept, in order.
+
+        An image whose picture is no longer kept is black. A folded one has the position 0.
+        """
         with self._query.transaction():
             arrivals = self._query.rows(
                 "SELECT is_accepted, place, id, nearest, score, model FROM items"
@@ -114,10 +147,11 @@ class History:
         return sorted(log, key=lambda event: event.position)
 
     def _image_of(self, item_id: r.ItemId) -> r.Item:
-        ((place, file),) = self._query.rows(
+        rows = self._query.rows(
             "SELECT place, file FROM items LEFT JOIN pictures ON picture = sha256 WHERE id = ?",
             item_id,
         )
+        place, file = rows[0] if rows else (0, None)
         shape = self._image_shape
         seen = None if file is None else decode(Arrival(item_id, bytes(file)), shape)
         image = seen.image if isinstance(seen, Decoded) else np.zeros(shape, np.uint8)

@@ -7,7 +7,8 @@ The engine takes messages between two batches. If it refuses one, it keeps the r
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -16,6 +17,16 @@ from csim.engine import Engine
 from csim.errors import CsimError
 from csim.folder.codec import Message, message_from_text, message_to_text
 from csim.folder.database import transaction, translate_errors
+from csim.folder.schema import SAID
+from csim.messages import Answer
+
+# The questions that the last step answered have the time at which the message was sent.
+_SET_ANSWERED = (
+    "UPDATE questions SET answered ="  # noqa: S608
+    " iif(status = 'undone', NULL, (SELECT time FROM inbox WHERE number = ?))"
+    " WHERE id IN (SELECT json_extract(body, '$.question_id') FROM events"
+    f" WHERE step = (SELECT max(step) FROM steps) AND ({SAID} OR kind IN ('Skipped', 'Undone')))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,7 @@ def post(
     *,
     keys: Sequence[str] | None = None,
     not_before: int = 0,
+    clock: Callable[[], float] = time.time,
 ) -> list[int]:
     """Write messages, all or none, and return their numbers; once this returns they are safe.
 
@@ -46,20 +58,42 @@ def post(
         So you can send again when you do not know whether the first try arrived.
     not_before
         The position of the stream from which csim may take them. Higher makes them wait longer.
+    clock
+        Returns the seconds since 1970, in UTC, which csim records with each message.
     """
     keys = [uuid4().hex for _ in messages] if keys is None else keys
     with transaction(connection):
         for key, message in zip(keys, messages, strict=True):
             connection.execute(
-                "INSERT INTO inbox (key, not_before, kind, body) VALUES (?, ?, ?, ?)"
+                "INSERT INTO inbox (key, not_before, kind, body, time) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (key) DO NOTHING",
-                (key, not_before, *message_to_text(message)),
+                (key, not_before, *message_to_text(message), clock()),
             )
         found = [
             connection.execute("SELECT number FROM inbox WHERE key = ?", (key,)).fetchone()
             for key in keys
         ]
     return [int(number) for (number,) in found]
+
+
+def last_number(connection: sqlite3.Connection) -> int:
+    """Return the number of the newest message, 0 if there is none."""
+    with translate_errors(connection):
+        (number,) = connection.execute("SELECT coalesce(max(number), 0) FROM inbox").fetchone()
+    return int(number)
+
+
+def unrefused_key(connection: sqlite3.Connection, key: str) -> str:
+    """Return a key under which no message was refused: the key itself, or one made from it."""
+    tries = 1
+    wanted = key
+    with translate_errors(connection):
+        while connection.execute(
+            "SELECT 1 FROM inbox WHERE key = ? AND refusal IS NOT NULL", (wanted,)
+        ).fetchone():
+            tries += 1
+            wanted = f"{key}, try {tries}"
+    return wanted
 
 
 def waiting(connection: sqlite3.Connection, position: int) -> list[QueuedMessage]:
@@ -85,7 +119,7 @@ def next_position(connection: sqlite3.Connection, position: int) -> int | None:
 def take(engine: Engine, message: Message) -> tuple[list[r.Event], str | None]:
     """Give a message to the engine; return what happened, and the reason if it is refused."""
     try:
-        if isinstance(message, r.Answer):
+        if isinstance(message, Answer):
             return engine.tell([message]), None
         return engine.edit(message), None
     except CsimError as error:
@@ -98,6 +132,8 @@ def mark_taken(connection: sqlite3.Connection, number: int, refusal: str | None)
         "UPDATE inbox SET step = (SELECT max(step) FROM steps), refusal = ? WHERE number = ?",
         (refusal, number),
     )
+    if refusal is None:
+        connection.execute(_SET_ANSWERED, (number,))
 
 
 def outcome(connection: sqlite3.Connection, number: int) -> tuple[bool, str | None]:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from heapq import merge
 from typing import Any
 
 from csim.folder.database import read_transaction
-from csim.records import ClassId
+from csim.records import JUNK, ClassId
+from csim.utc import utc
 
-FIELDS = ("line", "item", "decision", "class", "score", "model", "question", "position")
+FIELDS = ("line", "item", "decision", "class", "score", "model", "question", "position", "time")
+# A row per step. Before each row, this thread would wait for Python's global lock.
 _ARRIVALS = (
-    "SELECT i.step, i.place, i.id, i.is_accepted, c.name, i.score, i.model"
-    " FROM items i LEFT JOIN current_classes c ON c.id = iif(i.is_accepted, i.nearest, NULL)"
-    " WHERE i.step > ? AND i.place > 0 ORDER BY i.step, i.place"
+    "SELECT step, (SELECT time FROM steps WHERE steps.step = items.step),"
+    " json_group_array(json_array(place, id, is_accepted, nearest, score, model))"
+    " FROM items WHERE step > ? GROUP BY step"  # the warm-up's images have step 0
 )
 _CHANGES = (
-    "SELECT step, position, number, kind, body FROM events"
-    " WHERE step > ? AND kind IN ('Labelled', 'Revised') ORDER BY number"
+    "SELECT step, position, number, kind, body,"
+    " (SELECT time FROM steps WHERE steps.step = events.step) FROM events"
+    " WHERE step > ? AND kind IN ('Labelled', 'Revised') ORDER BY step, number"
 )
+_MODEL_AT = "SELECT body FROM steps WHERE kind = 'install' AND step <= ? ORDER BY step DESC LIMIT 1"
 
 Line = dict[str, Any]
 _Key = tuple[int, int, int]  # step, position, number of the event
@@ -34,63 +37,68 @@ def lines(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int,
     same whenever you read the lines.
     """
     with read_transaction(connection):
-        arrivals = _arrivals(connection, after)
-        changes = _changes(connection, after)
+        names = dict(connection.execute("SELECT id, name FROM current_classes"))
+        arrivals = _arrivals(connection, after, names)
+        changes = _changes(connection, after, names)
         for (step, _, _), line in merge(arrivals, changes, key=lambda entry: entry[0]):
             yield step, line
 
 
-def _arrivals(connection: sqlite3.Connection, after: int) -> Iterator[tuple[_Key, Line]]:
-    rows = connection.execute(_ARRIVALS, (after,))
-    for step, place, item_id, is_accepted, name, score, model in rows:
-        decision = "accepted" if is_accepted else "rejected"
-        line = _line(f"{place}", item_id, decision, name, position=place, score=score, model=model)
-        yield (step, place, 0), line
+def lines_after(
+    connection: sqlite3.Connection, position: int, number: int
+) -> Iterator[tuple[int, int, int, Line]]:
+    """Yield the lines after one of them, each with its step, position and event number.
+
+    The number is 0 for the line of an arrival. Pairs of position and number only grow.
+    """
+    row = connection.execute("SELECT step FROM items WHERE place = ?", (position,)).fetchone()
+    for step, line in lines(connection, 0 if row is None else row[0] - 1):
+        place, _, event = line["line"].partition(".")
+        if (int(place), int(event or 0)) > (position, number):
+            yield step, int(place), int(event or 0), line
 
 
-def _changes(connection: sqlite3.Connection, after: int) -> Iterator[tuple[_Key, Line]]:
-    names = dict(connection.execute("SELECT id, name FROM current_classes"))
-    installs = connection.execute(
-        "SELECT step, body FROM steps WHERE kind = 'install' ORDER BY step"
-    ).fetchall()
-    for step, position, number, kind, body in connection.execute(_CHANGES, (after,)):
-        line = _change(
-            f"{position}.{number}", json.loads(body), kind, names, _model_at(installs, step)
-        )
-        yield (step, position, number), line
+def _arrivals(
+    connection: sqlite3.Connection, after: int, names: Mapping[ClassId, str]
+) -> Iterator[tuple[_Key, Line]]:
+    for step, seconds, images in connection.execute(_ARRIVALS, (after,)):
+        time = utc(seconds)
+        for place, item_id, is_accepted, nearest, score, model in sorted(json.loads(images)):
+            decision = "accepted" if is_accepted else "rejected"
+            name = names.get(nearest) if is_accepted else None
+            rounded = None if score is None else round(score, 6)
+            values = (f"{place}", item_id, decision, name, rounded, model, None, place, time)
+            yield (step, place, 0), dict(zip(FIELDS, values, strict=True))
 
 
-def _model_at(installs: Sequence[tuple[int, int]], step: int) -> int:
-    """Return the model version in use at a step; `installs` are the steps that installed one."""
-    index = bisect_right(installs, step, key=lambda install: install[0])
-    return int(installs[index - 1][1]) if index else 1
+def _changes(
+    connection: sqlite3.Connection, after: int, names: Mapping[ClassId, str]
+) -> Iterator[tuple[_Key, Line]]:
+    last_step = model = 0
+    for step, position, number, kind, body, time in connection.execute(_CHANGES, (after,)):
+        if step != last_step:
+            last_step = step
+            model = _model_at(connection, step)
+        item, decision, name, question = _change(json.loads(body), kind, names)
+        start = (f"{position}.{number}", item, decision, name)
+        values = (*start, None, model, question, position, utc(time))
+        yield (step, position, number), dict(zip(FIELDS, values, strict=True))
+
+
+def _model_at(connection: sqlite3.Connection, step: int) -> int:
+    """Return the model version in use at a step."""
+    row = connection.execute(_MODEL_AT, (step,)).fetchone()
+    return 1 if row is None else int(row[0])
 
 
 def _change(
-    line: str, body: Mapping[str, Any], kind: str, names: Mapping[ClassId, str], model: int
-) -> Line:
-    item = body["item_id"]
-    position = body["position"]
+    body: Mapping[str, Any], kind: str, names: Mapping[ClassId, str]
+) -> tuple[str, str, str | None, int | None]:
+    """Return the item of a change, the decision, the class and the question."""
     if kind == "Revised":
-        name = names.get(body["after"])
-        return _line(line, item, "revised", name, position=position, model=model)
+        decision = "junk" if body["after"] == JUNK else "revised"
+        return body["item_id"], decision, names.get(body["after"]), None
     decision = "told" if body["is_told"] else "labelled"
-    name = names.get(body["class_id"])
-    question = body["question_id"]
-    return _line(line, item, decision, name, position=position, model=model, question=question)
-
-
-def _line(
-    line: str,
-    item: str,
-    decision: str,
-    name: str | None,
-    *,
-    position: int,
-    score: float | None = None,
-    model: int | None = None,
-    question: int | None = None,
-) -> Line:
-    rounded = None if score is None else round(score, 6)
-    values = (line, item, decision, name, rounded, model, question, position)
-    return dict(zip(FIELDS, values, strict=True))
+    if body["class_id"] == JUNK:
+        decision = "junk"
+    return body["item_id"], decision, names.get(body["class_id"]), body["question_id"]

@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from csim.errors import BusyError, StorageError
+from csim.errors import BusyError, FolderError, StorageError
 
 _LOCK_TIMEOUT_SECONDS = 1.0  # `holder` takes it for a moment, and a holder may be about to end
 _RETRY_SECONDS = 0.02
@@ -17,8 +17,9 @@ class Lock:
     """Hold the lock of a folder from creation until `release`."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise StorageError(
                 f"{path} must be writable, it is not ({error.strerror}); check its permissions"
@@ -36,6 +37,19 @@ class Lock:
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
 
+    def check(self) -> None:
+        """Raise a FolderError if the file at the path is no longer the one that this holds."""
+        try:
+            is_same = os.path.samestat(os.stat(self._path), os.fstat(self._descriptor))
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise FolderError(
+                f"{self._path.parent} must stay where it is while it runs, it was moved, replaced "
+                "or lost its lock file; csim has stopped and left what is there now alone, run "
+                "the folder again from its new path"
+            )
+
     def release(self) -> None:
         """Release the lock, so that another process can hold it."""
         os.close(self._descriptor)
@@ -47,6 +61,10 @@ def holder(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise StorageError(
+            f"{path} must be readable for you, it is not ({error.strerror}); check its permissions"
+        ) from error
     try:
         return None if _is_acquired(descriptor, fcntl.LOCK_SH) else _process(descriptor)
     finally:

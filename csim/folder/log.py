@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import csim.records as r
 from csim.errors import CsimError, FolderError
+from csim.folder import timeline
 from csim.folder.codec import event_to_text
 from csim.folder.database import insert_many, transaction
+from csim.folder.inputs import inputs_to_bytes
 from csim.folder.layout import Layout
 from csim.folder.tables import update_tables
 from csim.folder.views import views_to_bytes
 from csim.sources.arrival import Trouble
+
+_NOT_LISTED = (r.Accepted, r.Rejected, r.TrainingDue)  # among events: items and models have them
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,17 @@ class Step:
     items: Sequence[r.Item] = ()
     files: Mapping[r.ItemId, bytes] = field(default_factory=dict)  # pictures by image
     views: r.GivenViews = ()  # that came with the images
+    fingerprints: Mapping[r.ItemId, bytes | None] = field(default_factory=dict)
+    sources: Mapping[r.ItemId, str | None] = field(default_factory=dict)  # names of cameras
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Hold a step, the events that followed, and more rows to write in the same transaction."""
+
+    step: Step
+    events: Sequence[r.Event]
+    write_more: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +65,22 @@ class Log:
         The folder's files.
     last
         The newest step in the log.
+    clock
+        Returns the seconds since 1970, in UTC. csim records them and never decides by them.
     """
 
-    def __init__(self, connection: sqlite3.Connection, layout: Layout, last: LastStep) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        layout: Layout,
+        last: LastStep,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.last = last
         self.is_behind = False  # the engine has changed, and the step is not written yet
         self._connection = connection
         self._layout = layout
+        self._clock = clock
         self._troubles: list[Trouble] = []
 
     @contextmanager
@@ -75,17 +100,22 @@ class Log:
 
     def write(
         self,
-        step: Step,
+        changes: Sequence[Change],
         position: int,
-        events: Sequence[r.Event],
-        *more: Callable[[], None],
+        write_more: Callable[[], None] = lambda: None,
     ) -> None:
-        """Write a step in one transaction, together with the rows that `more` writes."""
+        """Write steps that end at a position in one transaction, with the rows of `write_more`."""
+        last = self.last
         with transaction(self._connection):
-            number = write_step(self._connection, step, position, events)
-            for write_rows in more:
-                write_rows()
-        self.last = LastStep(number, step.kind, position)
+            for change in changes:
+                number = write_step(
+                    self._connection, change.step, position, change.events, self._clock()
+                )
+                last = LastStep(number, change.step.kind, position)
+                if change.write_more is not None:
+                    change.write_more()
+            write_more()
+        self.last = last
         self.is_behind = False
 
     def note(self, trouble: Trouble) -> None:
@@ -104,26 +134,42 @@ class Log:
 
 
 def write_step(
-    connection: sqlite3.Connection, step: Step, position: int, events: Sequence[r.Event]
+    connection: sqlite3.Connection,
+    step: Step,
+    position: int,
+    events: Sequence[r.Event],
+    seconds: float,
 ) -> int:
-    """Write a step and its events inside a transaction, and return the step's number."""
-    pixels = b"".join(item.image.tobytes() for item in step.items) or None
+    """Write a step and its events inside a transaction, and return the step's number.
+
+    Parameters
+    ----------
+    connection
+        In a transaction.
+    step
+        What the engine was given to do.
+    position
+        Of the stream, after the step. Higher is later.
+    events
+        What happened.
+    seconds
+        Since 1970, in UTC. Higher is later.
+    """
+    inputs = inputs_to_bytes(step.items)
     number = connection.execute(
-        "INSERT INTO steps (kind, position, body, pixels, views) VALUES (?, ?, ?, ?, ?)",
-        (step.kind, position, step.body, pixels, views_to_bytes(step.views)),
+        "INSERT INTO steps (kind, position, body, pixels, views, time) VALUES (?, ?, ?, ?, ?, ?)",
+        (step.kind, position, step.body, inputs, views_to_bytes(step.views), seconds),
     ).lastrowid
     assert number is not None
     if step.items:
         _write_items(connection, step, number, events)
-    others = [
-        event for event in events if not isinstance(event, r.Accepted | r.Rejected | r.TrainingDue)
-    ]
-    for event in others:
-        connection.execute(
-            "INSERT INTO events (step, position, kind, body) VALUES (?, ?, ?, ?)",
-            (number, event.position, *event_to_text(event)),
-        )
-    update_tables(connection, others)
+    others = [event for event in events if not isinstance(event, _NOT_LISTED)]
+    connection.executemany(
+        "INSERT INTO events (step, position, kind, body) VALUES (?, ?, ?, ?)",
+        [(number, event.position, *event_to_text(event)) for event in others],
+    )
+    update_tables(connection, others, seconds)
+    timeline.add(connection, events, seconds)
     return number
 
 
@@ -133,7 +179,7 @@ def _write_items(
     decisions = {
         event.item_id: _decision_row(event)
         for event in events
-        if isinstance(event, r.Accepted | r.Rejected)
+        if isinstance(event, (r.Accepted, r.Rejected))
     }
     sha256 = {item_id: hashlib.sha256(file).digest() for item_id, file in step.files.items()}
     pictures = [(sha256[item_id], file) for item_id, file in step.files.items()]
@@ -141,9 +187,18 @@ def _write_items(
     insert_many(
         connection,
         "INSERT INTO items"
-        " (place, id, step, is_accepted, nearest, score, model, class_id, picture)",
+        " (place, id, step, is_accepted, nearest, score, model, class_id, picture,"
+        " fingerprint, source)",
         [
-            (item.position, item.id, number, *decisions[item.id], sha256.get(item.id))
+            (
+                item.position,
+                item.id,
+                number,
+                *decisions[item.id],
+                sha256.get(item.id),
+                step.fingerprints.get(item.id),
+                step.sources.get(item.id),
+            )
             for item in step.items
         ],
     )

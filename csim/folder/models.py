@@ -22,6 +22,14 @@ class ModelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """Say when a model took over, and how long its training took; None if it is not known."""
+
+    time: float | None  # seconds since 1970, in UTC
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotRow:
     """Name a snapshot."""
 
@@ -81,6 +89,15 @@ class Models:
             " ORDER BY version DESC LIMIT 1"
         )
         return [class_id for (class_ids,) in rows for class_id in json.loads(class_ids)]
+
+    def installed(self, version: int) -> InstalledModel:
+        """Return when a model version took over, and how long its training took."""
+        rows = self._query.rows(
+            "SELECT (SELECT max(time) FROM steps WHERE kind = 'install' AND body = ?1), seconds"
+            " FROM models WHERE version = ?1",
+            version,
+        )
+        return InstalledModel(*rows[0]) if rows else InstalledModel(None, None)
 
     def newest_snapshot(self, model: int) -> SnapshotRow | None:
         """Return the newest snapshot that was taken while a model version was in use."""

@@ -11,39 +11,45 @@ import sqlite3
 from collections.abc import Iterator
 from typing import get_args
 
-from csim.ask.ledger import Status
+from csim.ask.entries import Status
 from csim.engine import Engine
 from csim.folder.database import insert_many
 from csim.records import Item
 
 _ROWS_PER_INSERT = 10_000  # SQLite takes at most 32,766 values in one statement
 _PICTURES_PER_ROUND = 100  # dropped before csim measures again
+_NOT_OPEN = (
+    "NOT EXISTS (SELECT 1 FROM members JOIN questions ON id = question_id"
+    " WHERE members.place = items.place AND status = 'open')"
+)
 
 
-def drop_unneeded(connection: sqlite3.Connection, engine: Engine, picture_room: int) -> None:
-    """Drop the pictures that nobody needs, inside a transaction.
-
-    Parameters
-    ----------
-    connection
-        In a transaction.
-    engine
-        Whose items keep their pictures.
-    picture_room
-        Bytes for pictures. Higher keeps more of the old ones.
-    """
+def note_held(connection: sqlite3.Connection, engine: Engine) -> None:
+    """Write the ids of all items that the engine holds into the temporary table `held`."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")
     held = [(item_id,) for item_id in {item.id for item in _held_items(engine)}]
     for start in range(0, len(held), _ROWS_PER_INSERT):
         insert_many(connection, "INSERT INTO held", held[start : start + _ROWS_PER_INSERT])
-    connection.execute(
-        "UPDATE items SET picture = NULL WHERE picture IS NOT NULL AND is_told = 0"
-        " AND id NOT IN held AND place NOT IN (SELECT representative FROM questions)"
+
+
+def drop_unneeded(connection: sqlite3.Connection, picture_room: int) -> None:
+    """Drop the pictures that nobody needs.
+
+    Parameters
+    ----------
+    connection
+        In a transaction, after `note_held`: held items keep their pictures.
+    picture_room
+        Bytes for pictures. Higher keeps more of the old ones.
+    """
+    _drop(
+        connection,
+        "is_told = 0 AND id NOT IN held"
+        " AND NOT EXISTS (SELECT 1 FROM questions WHERE representative = place)",
     )
-    _drop_orphans(connection)
     while _size(connection) > picture_room:
-        if not _drop_oldest(connection):
+        if not _drop(connection, f"{_NOT_OPEN} ORDER BY place LIMIT {_PICTURES_PER_ROUND}"):
             return
 
 
@@ -56,26 +62,24 @@ def _held_items(engine: Engine) -> Iterator[Item]:
             yield from question.members
 
 
-def _drop_oldest(connection: sqlite3.Connection) -> bool:
-    """Drop some pictures of the oldest images; return whether there were any to drop."""
-    dropped = connection.execute(
-        "UPDATE items SET picture = NULL WHERE place IN ("
-        " SELECT place FROM items WHERE picture IS NOT NULL AND place NOT IN"
-        "  (SELECT place FROM members JOIN questions ON id = question_id WHERE status = 'open')"
-        " ORDER BY place LIMIT ?)",
-        (_PICTURES_PER_ROUND,),
-    ).rowcount
-    _drop_orphans(connection)
-    return dropped > 0
-
-
-def _drop_orphans(connection: sqlite3.Connection) -> None:
+def _drop(connection: sqlite3.Connection, which: str) -> bool:
+    """Drop the pictures of some images; return whether there were any to drop."""
     connection.execute(
-        "DELETE FROM pictures"
-        " WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.picture = pictures.sha256)"
+        "CREATE TEMP TABLE IF NOT EXISTS dropped (place INTEGER PRIMARY KEY, sha256 BLOB)"
     )
+    connection.execute("DELETE FROM dropped")
+    count = connection.execute(
+        "INSERT INTO dropped SELECT place, picture FROM items INDEXED BY items_pictured"  # noqa: S608
+        f" WHERE picture IS NOT NULL AND {which}"
+    ).rowcount
+    connection.execute("UPDATE items SET picture = NULL WHERE place IN (SELECT place FROM dropped)")
+    connection.execute(
+        "DELETE FROM pictures WHERE sha256 IN (SELECT sha256 FROM dropped)"
+        " AND NOT EXISTS (SELECT 1 FROM items WHERE picture = sha256)"
+    )
+    return count > 0
 
 
 def _size(connection: sqlite3.Connection) -> int:
-    (size,) = connection.execute("SELECT coalesce(sum(length(file)), 0) FROM pictures").fetchone()
+    (size,) = connection.execute("SELECT total FROM picture_bytes").fetchone()
     return int(size)

@@ -2,7 +2,10 @@
 
 Readers never wait for the engine, and the engine never waits for them. `Reader` opens a folder.
 Its parts read the rest: `models` the model versions, `history` what happened over time, `counts`
-sums, and `samples` images and groups to show.
+sums, `samples` images and groups to show, and `times` how fast things go. `decisions`,
+`question_pages` and `feed` are for programs that follow the stream: images by id, questions page by
+page, events since an event. `timeline`, `class_images` and `said` are for pages: sums per minute,
+images of a class, and what people said. `workers` says who works for the run.
 """
 
 from __future__ import annotations
@@ -15,20 +18,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from csim.errors import InputError, QuestionError
+from csim.folder.class_images import ClassImages
 from csim.folder.counts import Counts
 from csim.folder.database import translate_errors
+from csim.folder.decisions import Decisions
+from csim.folder.feed import Feed
 from csim.folder.history import History
 from csim.folder.layout import Config, Layout
 from csim.folder.models import Models
 from csim.folder.query import Query
+from csim.folder.question_pages import QuestionPages
+from csim.folder.said import Said
 from csim.folder.samples import Samples
-from csim.records import ClassId, ItemId, QuestionId
+from csim.folder.timeline import Timeline
+from csim.folder.times import Times
+from csim.folder.workers import ReportedWorkers
+from csim.records import JUNK, ClassId, ItemId, QuestionId
 
-_QUESTIONS = "SELECT id, position, status, class_id, representative, guesses FROM questions "
+_QUESTIONS = (
+    "SELECT id, position, status, class_id, representative, guesses, time, answered FROM questions "
+)
 _MEMBERS = "SELECT id, place FROM members JOIN questions ON id = question_id "
 _ITEMS = (
     "SELECT place, id, class_name, score, is_accepted, is_told, question_id, model,"
-    " picture IS NOT NULL FROM current_items "
+    " picture IS NOT NULL, class_id,"
+    " (SELECT time FROM steps WHERE steps.step = current_items.step),"
+    " (SELECT answered FROM questions WHERE questions.id = question_id) FROM current_items "
 )
 
 
@@ -62,6 +77,9 @@ class QuestionRow:
     representative: int
     members: tuple[int, ...]
     guesses: tuple[tuple[str, float], ...]  # class name and score, best first
+    is_junk: bool  # the answer is junk
+    time: float | None  # when it was asked: seconds since 1970, in UTC
+    answered: float | None  # when the answer was given
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +95,9 @@ class ItemRow:
     question_id: QuestionId | None  # the question whose answer gave it its class
     model: int | None  # the model version that decided at arrival
     has_picture: bool
+    is_junk: bool  # today
+    time: float | None  # when csim took it: seconds since 1970, in UTC
+    answered: float | None  # when the answer that gave it its class was given
 
 
 class Reader:
@@ -97,6 +118,14 @@ class Reader:
         self.history = History(self._query, self.config.image_shape)
         self.counts = Counts(self._query)
         self.samples = Samples(self._query)
+        self.decisions = Decisions(self._query)
+        self.feed = Feed(self._query)
+        self.question_pages = QuestionPages(self._query)
+        self.times = Times(self._query)
+        self.timeline = Timeline(self._query)
+        self.class_images = ClassImages(self._query)
+        self.said = Said(self._query)
+        self.workers = ReportedWorkers(self._query)
 
     def __enter__(self) -> Reader:
         return self
@@ -115,9 +144,8 @@ class Reader:
             current[class_id].id for class_id in self.models.learned() if class_id in current
         }
         rows = self._query.rows(
-            "SELECT c.current_id, c.name,"
-            " coalesce(sum(i.place > 0), 0), coalesce(sum(i.is_told), 0)"
-            " FROM current_classes c LEFT JOIN items i ON i.class_id = c.id"
+            "SELECT c.current_id, c.name, coalesce(sum(images), 0), coalesce(sum(told), 0)"
+            " FROM current_classes c LEFT JOIN class_totals ON class_totals.class_id = c.id"
             " GROUP BY c.current_id ORDER BY c.current_id"
         )
         return [
@@ -132,11 +160,13 @@ class Reader:
 
     def questions(self, status: str | None = "open") -> list[QuestionRow]:
         """Return the questions with a status, or all if it is None, oldest first."""
-        return self._questions("WHERE ?1 IS NULL OR status = ?1", status)
+        return (
+            self._questions("") if status is None else self._questions("WHERE status = ?", status)
+        )
 
     def question(self, question_id: QuestionId) -> QuestionRow:
         """Return one question."""
-        for question in self._questions("WHERE id = ?1", question_id):
+        for question in self._questions("WHERE id = ?", question_id):
             return question
         raise QuestionError(
             f"no question has the id {question_id}; {self.count('open')} are open, see `csim label`"
@@ -152,9 +182,21 @@ class Reader:
             return item
         raise InputError(f"place must be that of an image of the stream, got {place}")
 
-    def items(self) -> Iterator[ItemRow]:
-        """Yield all images by place: first the warm-up's, then the stream's in order."""
-        return self._items("ORDER BY place")
+    def items(self, source: str | None = None) -> Iterator[ItemRow]:
+        """Yield all images by place: first the warm-up's, then the stream's in order.
+
+        Parameters
+        ----------
+        source
+            Yield only images of this camera; None yields all.
+        """
+        if source is None:
+            return self._items("ORDER BY place")
+        names = self.counts.sources()
+        if source not in names:
+            known = ", ".join(names) or "none"
+            raise InputError(f"source must name a source of the stream ({known}), got {source!r}")
+        return self._items("WHERE source = ? ORDER BY place", source)
 
     def members(self, question_id: QuestionId) -> list[ItemRow]:
         """Return the images of a question's group, by place."""
@@ -168,11 +210,11 @@ class Reader:
         )
         return bytes(rows[0][0]) if rows else None
 
-    def _questions(self, which: str, value: object) -> list[QuestionRow]:
+    def _questions(self, which: str, *values: object) -> list[QuestionRow]:
         members: defaultdict[QuestionId, list[int]] = defaultdict(list)
         with self._query.transaction():
-            rows = self._query.rows(_QUESTIONS + which + " ORDER BY id", value)
-            places = self._query.rows(_MEMBERS + which + " ORDER BY place", value)
+            rows = self._query.rows(_QUESTIONS + which + " ORDER BY id", *values)
+            places = self._query.rows(_MEMBERS + which + " ORDER BY place", *values)
             for question_id, place in places:
                 members[question_id].append(place)
             names = {class_id: current.name for class_id, current in self.current_classes().items()}
@@ -187,13 +229,19 @@ class Reader:
                 guesses=tuple(
                     (names[guess], score) for guess, score in json.loads(guesses) if guess in names
                 ),
+                is_junk=class_id == JUNK,
+                time=times[0],
+                answered=times[1],
             )
-            for question_id, position, status, class_id, representative, guesses in rows
+            for question_id, position, status, class_id, representative, guesses, *times in rows
         ]
 
     def _items(self, which: str, *values: object) -> Iterator[ItemRow]:
         rows = self._query.each(_ITEMS + which, *values)
-        for place, item_id, name, score, is_accepted, is_told, question_id, model, has in rows:
+        for (
+            place, item_id, name, score, is_accepted, is_told, question_id, model, has, class_id,
+            *times,
+        ) in rows:  # fmt: skip
             yield ItemRow(
                 place=place,
                 id=item_id,
@@ -204,4 +252,7 @@ class Reader:
                 question_id=question_id,
                 model=model,
                 has_picture=bool(has),
+                is_junk=class_id == JUNK,
+                time=times[0],
+                answered=times[1],
             )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 
-import numpy as np
-
 import csim.records as r
 from csim.engine import Engine
 from csim.errors import FolderError
 from csim.folder import inbox
 from csim.folder.codec import event_to_text, message_from_text
+from csim.folder.inputs import inputs_from_bytes
 from csim.folder.jobs import read_model
 from csim.folder.layout import Config, Layout
 from csim.folder.log import LastStep
@@ -43,7 +42,7 @@ def replay(
                 "kind of machine, that wrote it"
             )
     row = connection.execute(
-        "SELECT step, kind, position FROM steps ORDER BY step DESC LIMIT 1"
+        "SELECT step, kind, position FROM steps WHERE step = (SELECT max(step) FROM steps)"
     ).fetchone()
     return LastStep(*row)
 
@@ -54,11 +53,8 @@ def _items(
     rows = connection.execute(
         "SELECT place, id FROM items WHERE step = ? ORDER BY place", (step,)
     ).fetchall()
-    images = np.frombuffer(pixels, np.uint8).reshape(len(rows), *config.image_shape)
-    return [
-        r.Item(item_id, position, image)
-        for (position, item_id), image in zip(rows, images, strict=True)
-    ]
+    is_frozen = config.settings.encoder != "own"
+    return inputs_from_bytes(pixels, rows, config.image_shape, is_frozen=is_frozen)
 
 
 def _repeat_message(connection: sqlite3.Connection, engine: Engine, number: int) -> list[r.Event]:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from csim.folder.query import Query
-from csim.records import ClassId, ItemId, QuestionId
+from csim.records import JUNK, ClassId, ItemId, QuestionId
 from csim.sources.arrival import Trouble
 
 _NEWEST = (
-    "SELECT place, id, current_id, class_name, is_told FROM ("
+    "SELECT place, id, current_id, class_name, is_told, class_id FROM ("
     " SELECT *, row_number() OVER (PARTITION BY current_id, is_told ORDER BY place DESC) AS age"
     " FROM current_items WHERE picture IS NOT NULL AND current_id IS NOT NULL"
     ") WHERE age <= ? ORDER BY place DESC"
 )
 # Knuth's multiplicative hash shuffles the places: images come from the whole stream.
 _SPREAD = (
-    "SELECT place, id, current_id, class_name, is_told FROM ("
+    "SELECT place, id, current_id, class_name, is_told, class_id FROM ("
     " SELECT *, row_number() OVER"
     "  (PARTITION BY current_id ORDER BY abs(place) * 2654435761 % 4294967296) AS turn"
     " FROM current_items WHERE picture IS NOT NULL"
     ") ORDER BY turn, place LIMIT ?"
+)
+_RECENT = (
+    "SELECT place, id, current_id, class_name, is_told, class_id FROM current_items"
+    " WHERE place > ? AND picture IS NOT NULL ORDER BY place DESC LIMIT ?"
+)
+_AT = (
+    "SELECT place, i.id, current_id, class_name, is_told, class_id FROM json_each(?)"
+    " JOIN current_items i ON place = value WHERE picture IS NOT NULL"
 )
 
 
@@ -34,6 +43,7 @@ class PicturedItem:
     class_id: ClassId | None
     name: str | None
     is_told: bool
+    is_junk: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +108,22 @@ class Samples:
         """
         return self._pictured(_SPREAD, most)
 
+    def recent(self, after: int, most: int) -> list[PicturedItem]:
+        """Return the newest images with a picture, newest first.
+
+        Parameters
+        ----------
+        after
+            The place before the first one. Higher returns fewer.
+        most
+            How many images, at most. Higher returns more.
+        """
+        return self._pictured(_RECENT, after, most)
+
+    def at(self, places: Sequence[int]) -> list[PicturedItem]:
+        """Return the images at places that still have a picture."""
+        return self._pictured(_AT, json.dumps(places))
+
     def group_sizes(self) -> list[GroupSize]:
         """Return every question with the size of its group, oldest first."""
         rows = self._query.rows(
@@ -140,8 +166,9 @@ class Samples:
         )
         return [Trouble(*row) for row in rows]
 
-    def _pictured(self, statement: str, most: int) -> list[PicturedItem]:
+    def _pictured(self, statement: str, *values: object) -> list[PicturedItem]:
+        rows = self._query.rows(statement, *values)
         return [
-            PicturedItem(place, item_id, class_id, name, bool(is_told))
-            for place, item_id, class_id, name, is_told in self._query.rows(statement, most)
+            PicturedItem(place, item_id, class_id, name, bool(is_told), label == JUNK)
+            for place, item_id, class_id, name, is_told, label in rows
         ]

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
 
 from csim import checkpoint
 from csim.engine import Engine
 from csim.errors import CheckpointError, FolderError
 from csim.folder.database import transaction, translate_errors
+from csim.folder.folding import fold
 from csim.folder.jobs import read_model
-from csim.folder.layout import Layout
-from csim.folder.pictures import drop_unneeded
+from csim.folder.layout import Config, Layout
+from csim.folder.pictures import drop_unneeded, note_held
 
 _SNAPSHOTS_KEPT = 2
 _SNAPSHOT_SPACING = 20  # wait 20 times as long as the last snapshot took
@@ -30,15 +32,24 @@ class Snapshots:
         The one that the engine writes to.
     layout
         The folder's files.
-    picture_room
-        Bytes for pictures. Higher keeps more of the images that people have labelled.
+    config
+        Says how many pictures and how much history stay.
+    check
+        Called before files are written or deleted; raises if the folder is no longer ours.
     """
 
-    def __init__(self, connection: sqlite3.Connection, layout: Layout, picture_room: int) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        layout: Layout,
+        config: Config,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self.step = 0  # of the newest snapshot
         self._connection = connection
         self._layout = layout
-        self._picture_room = picture_room
+        self._config = config
+        self._check = check
         self._last_seconds = 0.0
         self._last_end = time.monotonic()
 
@@ -52,12 +63,16 @@ class Snapshots:
         """Write the engine's state after a step, and drop what a restart no longer needs."""
         assert engine.model is not None
         start = time.monotonic()
+        self._check()
         state = engine.state() | {"model": engine.model.version}
         with translate_errors(self._connection):
             checkpoint.write(self._layout.snapshot(step), state)
             with transaction(self._connection):
-                self._record(step, engine.position, engine.model.version)
-                drop_unneeded(self._connection, engine, self._picture_room)
+                oldest_step = self._record(step, engine.position, engine.model.version)
+                note_held(self._connection, engine)
+                drop_unneeded(self._connection, self._config.picture_room)
+                fold(self._connection, self._config.history, oldest_step)
+            self._check()
             remove_unneeded_files(self._connection, self._layout, with_hidden=False)
         self.step = step
         self._last_end = time.monotonic()
@@ -82,7 +97,8 @@ class Snapshots:
             "restore the folder from a backup"
         )
 
-    def _record(self, step: int, position: int, version: int) -> None:
+    def _record(self, step: int, position: int, version: int) -> int:
+        """Write a snapshot's row and return the step of the oldest snapshot that is kept."""
         row = (step, position, version)
         self._connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", row)
         self._connection.execute(
@@ -90,11 +106,13 @@ class Snapshots:
             " WHERE step NOT IN (SELECT step FROM snapshots ORDER BY step DESC LIMIT ?)",
             (_SNAPSHOTS_KEPT,),
         )
-        oldest = self._connection.execute("SELECT min(step) FROM snapshots").fetchone()
+        (oldest,) = self._connection.execute("SELECT min(step) FROM snapshots").fetchone()
         self._connection.execute(
-            "UPDATE steps SET pixels = NULL, views = NULL WHERE step <= ? AND pixels IS NOT NULL",
-            oldest,
+            "UPDATE steps INDEXED BY steps_with_pixels SET pixels = NULL, views = NULL"
+            " WHERE step <= ? AND pixels IS NOT NULL",
+            (oldest,),
         )
+        return int(oldest)
 
 
 def remove_unneeded_files(

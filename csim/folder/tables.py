@@ -13,6 +13,12 @@ from collections.abc import Sequence
 
 import csim.records as r
 
+_STATUS: dict[type[r.Event], str] = {
+    r.Skipped: "skipped",
+    r.Divided: "split",
+    r.Expired: "expired",
+}
+
 
 def add_labelled(
     connection: sqlite3.Connection,
@@ -32,23 +38,19 @@ def add_labelled(
         )
 
 
-def update_tables(connection: sqlite3.Connection, events: Sequence[r.Event]) -> None:
-    """Apply the events of a step to the tables, inside a transaction."""
+def update_tables(connection: sqlite3.Connection, events: Sequence[r.Event], time: float) -> None:
+    """Apply the events of a step, which happened at a time, to the tables, in a transaction."""
     for event in events:
-        _apply(connection, event)
+        _apply(connection, event, time)
     for event in events:
         if isinstance(event, r.Corrected):
             _apply_correction(connection, event, events)
 
 
-def _apply(connection: sqlite3.Connection, event: r.Event) -> None:
+def _apply(connection: sqlite3.Connection, event: r.Event, time: float) -> None:
     match event:
-        case r.Asked(position, question):
-            connection.execute(
-                "INSERT INTO questions SELECT ?, ?, place, ?, 'open', NULL FROM items WHERE id = ?",
-                (question.id, position, json.dumps(question.guesses), question.representative.id),
-            )
-            _add_members(connection, question.id, [item.id for item in question.members])
+        case r.Asked():
+            _add_question(connection, event, time)
         case r.Joined(_, question_id, item_ids):
             _add_members(connection, question_id, item_ids)
         case r.Left(_, question_id, item_ids):
@@ -71,14 +73,34 @@ def _apply(connection: sqlite3.Connection, event: r.Event) -> None:
                 "UPDATE items SET is_told = 0, question_id = NULL WHERE question_id = ?",
                 (question_id,),
             )
-        case r.Skipped(_, question_id):
-            _set_status(connection, question_id, "skipped")
-        case r.Divided(_, question_id):
-            _set_status(connection, question_id, "split")
-        case r.Expired(_, question_id):
-            _set_status(connection, question_id, "expired")
+        case r.Audited(_, _, question_id, at_arrival, today, answer):
+            connection.execute(
+                "INSERT OR REPLACE INTO audited VALUES (?, ?, ?, ?)",
+                (question_id, at_arrival, today, answer),
+            )
+        case r.Skipped() | r.Divided() | r.Expired():
+            _set_status(connection, event.question_id, _STATUS[type(event)])
         case _:
             _apply_to_classes(connection, event)
+
+
+def _add_question(connection: sqlite3.Connection, asked: r.Asked, time: float) -> None:
+    question = asked.question
+    connection.execute(
+        "INSERT INTO questions"
+        " (id, position, representative, guesses, status, class_id, audit, given, time)"
+        " SELECT ?, ?, place, ?, 'open', NULL, ?, ?, ? FROM items WHERE id = ?",
+        (
+            question.id,
+            asked.position,
+            json.dumps(question.guesses),
+            question.is_audit,
+            question.is_given,
+            time,
+            question.representative.id,
+        ),
+    )
+    _add_members(connection, question.id, [item.id for item in question.members])
 
 
 def _apply_label(connection: sqlite3.Connection, event: r.Labelled) -> None:
@@ -123,6 +145,11 @@ def _apply_to_classes(connection: sqlite3.Connection, event: r.Event) -> None:
             connection.execute("UPDATE classes SET today = ? WHERE today = ?", (target, source))
         case r.ClassRemoved(_, class_id):
             connection.execute("UPDATE classes SET today = NULL WHERE today = ?", (class_id,))
+        case r.ClassRestored(_, class_id, _, merged):
+            connection.executemany(
+                "UPDATE classes SET today = ? WHERE id = ?",
+                [(class_id, old_id) for old_id in (class_id, *merged)],
+            )
         case r.Retrained(position, version, class_ids):
             connection.execute(
                 "UPDATE models SET installed_at = ?, class_ids = ? WHERE version = ?",

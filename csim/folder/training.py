@@ -8,7 +8,8 @@ as the model is ready instead.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,8 @@ from csim.folder.database import translate_errors
 from csim.folder.jobs import read_model, write_job
 from csim.folder.layout import Config, Layout
 from csim.records import Job, Model
+
+_POLL_SECONDS = 0.02
 
 
 class Trainer(Protocol):
@@ -133,8 +136,17 @@ class Training:
         switch_at = self.switch_at
         return self._trainer.is_done if switch_at is None else position >= switch_at
 
+    def is_ready(self, is_stopped: Callable[[], bool]) -> bool:
+        """Wait for the model under way; return False if `is_stopped` returns true before."""
+        assert self._trainer is not None
+        while not self._trainer.is_done:
+            if is_stopped():
+                return False
+            time.sleep(_POLL_SECONDS)
+        return True
+
     def finish(self) -> Trained:
-        """Wait for the model under way and return it."""
+        """Return the model under way; this waits for it."""
         assert self._trainer is not None
         assert self.version is not None
         version = self.version

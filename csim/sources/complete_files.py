@@ -51,6 +51,7 @@ class CompleteFiles:
         # A heap of: time to check again, order in which it was found, path, signature.
         self._waiting: list[tuple[float, int, str, _Signature]] = []
         self._order = itertools.count()
+        self._fresh_from: int | None = None  # in that order: found after the first rescan
         self._closed_folders: set[Trouble] = set()
 
     def rescan(self) -> Iterator[Trouble | None]:
@@ -75,6 +76,8 @@ class CompleteFiles:
                 yield None
                 last_yield = time.monotonic()
         self._closed_folders = troubles
+        if self._fresh_from is None:
+            self._fresh_from = next(self._order)
         for path in self._signatures.keys() - present:
             del self._signatures[path]
 
@@ -91,14 +94,15 @@ class CompleteFiles:
     def take_complete(self) -> Iterator[Arrival]:
         """Yield the files that have become complete since the last call."""
         while self._waiting and self._waiting[0][0] <= time.monotonic():
-            _, _, path, signature = heapq.heappop(self._waiting)
+            _, order, path, signature = heapq.heappop(self._waiting)
             if self._signatures.get(path) != signature:
                 continue  # deleted, or changed and queued again
             self.check(path)
             if self._signatures.get(path) == signature:
                 if signature[0] and _age(signature) > _FINAL_AGE_SECONDS:
                     self._signatures[path] = _FINAL
-                yield Arrival(path_to_text(path), self._root / path)
+                is_fresh = self._fresh_from is not None and order > self._fresh_from
+                yield Arrival(path_to_text(path), self._root / path, is_fresh)
 
     def _signature(self, path: str) -> _Signature | None:
         try:

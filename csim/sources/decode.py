@@ -4,13 +4,14 @@
 `resize` says what happens to size. This module joins the two.
 
 Besides the image csim keeps bytes to show to a person. They are the file itself if it has at most 1
-MB and browsers can show its format, which is true of all but TIFF. Otherwise, and for arrays, they
-are a PNG if the uncompressed picture has at most 1 MB. Else they are a JPEG (quality 90) of at most
-1,024 pixels a side.
+MB and browsers can show its format, which is true of all but TIFF and HEIC. Otherwise, and for
+arrays, they are a PNG if the uncompressed picture has at most 1 MB. Else they are a JPEG (quality
+90) of at most 1,024 pixels a side.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
@@ -20,11 +21,13 @@ from csim.records import Images
 from csim.sources.arrays import check_images
 from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.files import read_file
-from csim.sources.open_picture import format_of, open_picture
+from csim.sources.open_picture import format_of, open_picture, used_bits
 from csim.sources.resize import MAX_KEPT_BYTES, encode, min_decoded_side, to_array
 
+_NOT_SHOWN = ("TIFF", "HEIC")  # by browsers
 
-def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:
+
+def decode(arrival: Arrival, shape: tuple[int, ...], bits: int = 16) -> Decoded | Trouble:
     """Return an arrival of any size, colour and format as an image of the stream's shape.
 
     Parameters
@@ -34,6 +37,8 @@ def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:
         `check_images` accepts.
     shape
         The shape of the stream's images, (h, w) or (h, w, 3).
+    bits
+        Bits that 16-bit files use, if the file does not say. Higher makes images darker.
 
     Examples
     --------
@@ -48,16 +53,24 @@ def decode(arrival: Arrival, shape: tuple[int, ...]) -> Decoded | Trouble:
     if isinstance(content, Trouble):
         return content
     if isinstance(content, bytes):
-        return _from_bytes(arrival.id, content, shape)
-    return _from_array(arrival.id, content, shape)
+        found = _from_bytes(arrival.id, content, shape, bits)
+    else:
+        found = _from_array(arrival.id, content, shape)
+    if arrival.source_name is None or isinstance(found, Trouble):
+        return found
+    return replace(found, source_name=arrival.source_name)
 
 
-def _from_bytes(name: str, content: bytes, shape: tuple[int, ...]) -> Decoded | Trouble:
-    picture = open_picture(name, content, least=min_decoded_side(shape))
+def _from_bytes(name: str, content: bytes, shape: tuple[int, ...], bits: int) -> Decoded | Trouble:
+    picture = open_picture(name, content, least=min_decoded_side(shape), bits=bits)
     if isinstance(picture, Trouble):
         return picture
-    is_shown_as_is = len(content) <= MAX_KEPT_BYTES and format_of(content) != "TIFF"
-    return Decoded(name, to_array(picture, shape), content if is_shown_as_is else encode(picture))
+    depth = used_bits(picture)
+    is_bright = bits == 16 or depth is None  # a browser would show 12 bits of 16 nearly black
+    is_known = format_of(content) not in _NOT_SHOWN
+    is_shown_as_is = len(content) <= MAX_KEPT_BYTES and is_known and is_bright
+    kept = content if is_shown_as_is else encode(picture)
+    return Decoded(name, to_array(picture, shape), kept, used_bits=depth)
 
 
 def _from_array(name: str, array: Images, shape: tuple[int, ...]) -> Decoded | Trouble:

@@ -1,6 +1,7 @@
 """Yield all image files below a folder, in order of their paths.
 
-The file name extension decides what is an image. Other files, and names that begin with a dot, are
+The file name extension decides what is an image. Images in a format that csim does not read are
+yielded too, so that csim counts and names them. Other files, and names that begin with a dot, are
 skipped. Links to files are followed. A link to a folder outside the root is followed, each folder
 once. A link to a folder inside the root is not followed: its images are found under their own path.
 So loops end, and every image has one path.
@@ -17,7 +18,9 @@ from csim.sources.arrival import Arrival, Trouble
 from csim.sources.files import trouble_of
 from csim.sources.path_text import path_to_text
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".heic", ".heif", ".avif")
+# Decoding says that csim does not read them; of the others, if a plug-in is missing.
+UNSUPPORTED_SUFFIXES = (".gif", ".jp2", ".jxl", ".psd", ".pdf")
 
 
 class Directory:
@@ -49,7 +52,7 @@ def check_folder(root: str | Path) -> Path:
 
 def is_image_name(name: str) -> bool:
     """Tell whether a file counts as an image, by its name alone."""
-    return not name.startswith(".") and name.lower().endswith(SUFFIXES)
+    return not name.startswith(".") and name.lower().endswith(SUFFIXES + UNSUPPORTED_SUFFIXES)
 
 
 def walk(root: Path) -> Iterator[str | Trouble]:

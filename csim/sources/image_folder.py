@@ -26,7 +26,7 @@ from csim.sources.resize import fit, min_decoded_side, to_array
 _T = TypeVar("_T")
 
 
-def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Images:
+def read_images(folder: str | Path, size: tuple[int, int] | None = None, bits: int = 16) -> Images:
     """Return all images of a folder and its subfolders, in order of their paths.
 
     Parameters
@@ -36,13 +36,19 @@ def read_images(folder: str | Path, size: tuple[int, int] | None = None) -> Imag
     size
         Height and width to resize to; needed if the files differ. Higher keeps finer detail but
         takes more time.
+    bits
+        Bits that 16-bit files use, if the file does not say. Higher makes images darker.
     """
     root = Path(folder)
-    return _read(root, _files(root), size)
+    return _read(root, _files(root), size, bits)
 
 
 def read_labelled(
-    folder: str | Path, size: tuple[int, int] | None = None
+    folder: str | Path,
+    size: tuple[int, int] | None = None,
+    bits: int = 16,
+    *,
+    size_if_mixed: tuple[int, int] | None = None,
 ) -> tuple[Images, list[str]]:
     """Return the images of a folder with one subfolder per class, and each image's class name.
 
@@ -50,12 +56,15 @@ def read_labelled(
     ----------
     folder
         The folder; its subfolders are the classes.
-    size
+    size, bits
         As for `read_images`.
+    size_if_mixed
+        Height and width to resize to if the files differ and there is no `size`.
     """
     root = Path(folder)
     files = _labelled(root)
-    return _read(root, files, size), [_class_name(file) for file in files]
+    images = _read(root, files, size, bits, size_if_mixed)
+    return images, [_class_name(file) for file in files]
 
 
 def labelled_files(folder: str | Path) -> Iterator[tuple[Arrival, str]]:
@@ -99,9 +108,18 @@ def _files(root: Path) -> list[str]:
     return files
 
 
-def _read(root: Path, files: list[str], size: tuple[int, int] | None) -> Images:
-    pictures = [_decode(root, file, size) for file in files]
+def _read(
+    root: Path,
+    files: list[str],
+    size: tuple[int, int] | None,
+    bits: int,
+    size_if_mixed: tuple[int, int] | None = None,
+) -> Images:
+    pictures = [_decode(root, file, size, bits) for file in files]
     sizes = {picture.size for picture in pictures}
+    if len(sizes) > 1 and size_if_mixed is not None:
+        pictures = [fit(picture, size_if_mixed) for picture in pictures]
+        sizes = {picture.size for picture in pictures}
     if len(sizes) > 1:
         raise InputError(
             f"the {len(files)} images have {len(sizes)} different sizes; "
@@ -113,11 +131,11 @@ def _read(root: Path, files: list[str], size: tuple[int, int] | None) -> Images:
     return np.stack([to_array(picture, shape) for picture in pictures])
 
 
-def _decode(root: Path, file: str, size: tuple[int, int] | None) -> Image.Image:
+def _decode(root: Path, file: str, size: tuple[int, int] | None, bits: int) -> Image.Image:
     name = path_to_text(file)
     content = _or_raise(root, read_file(name, root / file))
     least = None if size is None else min_decoded_side(size)
-    picture = _or_raise(root, open_picture(name, content, least=least))
+    picture = _or_raise(root, open_picture(name, content, least=least, bits=bits))
     return picture if size is None else fit(picture, size)
 
 

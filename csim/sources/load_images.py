@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from csim.errors import InputError
 from csim.records import Images
 from csim.sources import image_folder
-from csim.sources.arrays import check_images
+from csim.sources.arrays import check_batches, check_images, check_size
 from csim.sources.open_picture import make_plain
+from csim.sources.resize import to_array
 
 
-def load_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[Images, list[str]]:
-    """Return labelled images and the class name of each.
-
-    Raises `InputError` unless there are two classes or more, each with at least two images.
+def load_labelled(
+    source: object,
+    names: Iterable[Any] | None = None,
+    *,
+    resize_to: tuple[int, ...] | None = None,
+    size_if_mixed: tuple[int, int] | None = None,
+) -> tuple[Images, list[str]]:
+    """Return labelled images and the class name of each, as it was given.
 
     Parameters
     ----------
@@ -28,37 +33,72 @@ def load_labelled(source: object, names: Iterable[Any] | None = None) -> tuple[I
         `Dataset` or `DataLoader`, or any sequence, of (image, label) pairs.
     names
         One class name per image. Numbers become text.
+    resize_to
+        The size to give all images, (h, w), or (h, w, 3) to make them RGB too. None takes images of
+        one shape as they are.
+    size_if_mixed
+        Height and width for the images of a folder if they differ and `resize_to` is None.
     """
     if isinstance(source, str | Path):
-        batch, labels = image_folder.read_labelled(source)
-        images = check_images(batch)
+        size = None if resize_to is None else (resize_to[0], resize_to[1])
+        images, labels = image_folder.read_labelled(source, size, size_if_mixed=size_if_mixed)
+        images = _reshaped(images, resize_to)
     elif names is None:
-        images, labels = _from_pairs(source)
+        images, labels = _from_pairs(source, resize_to)
     else:
-        images = check_images(source)
+        images = _reshaped(source, resize_to)
         labels = [_name(label) for label in names]
     if len(images) != len(labels):
         raise InputError(
             f"there must be one name per image, got {len(images)} images and {len(labels)} names; "
             "give as many of both"
         )
-    counts = Counter(labels)
-    if len(counts) < 2:
-        raise InputError(f"there must be at least two classes, got {len(counts)}; add another")
-    if lonely := sorted(name for name, count in counts.items() if count < 2):
-        raise InputError(
-            f"every class needs at least two images; {lonely[0]!r} has one, so add another"
-        )
+    if len(images):
+        check_size(*images.shape[1:3])
     return images, labels
 
 
-def load_images(source: object, shape: Sequence[int]) -> Images:
-    """Return the images of an array, a folder, a `Dataset` or a `DataLoader`, without labels."""
+def load_images(
+    source: object, shape: Sequence[int], *, resize_to: tuple[int, ...] | None = None
+) -> Images:
+    """Return the images of an array, a folder, a `Dataset` or a `DataLoader`, without labels.
+
+    They must have the shape, or get it if `resize_to` is given too.
+    """
     if isinstance(source, str | Path):
-        return check_images(image_folder.read_images(source), shape)
-    if _is_data_set(source):
-        return check_images(_from_pairs(source)[0], shape)
-    return check_images(source, shape)
+        size = None if resize_to is None else (resize_to[0], resize_to[1])
+        images = _reshaped(image_folder.read_images(source, size), resize_to)
+    elif _is_data_set(source):
+        images = _from_pairs(source, resize_to)[0]
+    else:
+        return check_images(source if resize_to is None else _reshaped(source, resize_to), shape)
+    return check_images(images, shape)
+
+
+def _reshaped(images: Any, shape: tuple[int, ...] | None) -> Images:  # noqa: ANN401
+    """Return images as a batch, each resized to a shape if one is given."""
+    if shape is None:
+        return check_images(images)
+    if hasattr(images, "ndim"):  # one array, or a tensor, whose images are all of one shape
+        return _resized(list(check_images(images)), shape)
+    singles = check_batches([[_to_array(image)] for image in images])
+    return _resized([single[0] for single in singles], shape)
+
+
+def _batches(batches: Sequence[object], shape: tuple[int, ...] | None) -> list[Images]:
+    """Return batches of images, each resized to a shape if one is given."""
+    checked = check_batches(batches)
+    return checked if shape is None else [_resized(list(batch), shape) for batch in checked]
+
+
+def _resized(images: list[Images], shape: tuple[int, ...]) -> Images:
+    if len(shape) == 2 and any(image.ndim == 3 for image in images):
+        shape = (*shape, 3)
+    resized = [
+        image if image.shape == shape else to_array(Image.fromarray(image), shape)
+        for image in images
+    ]
+    return np.stack(resized) if resized else np.zeros((0, *shape), np.uint8)
 
 
 def _is_data_set(source: object) -> bool:
@@ -66,7 +106,10 @@ def _is_data_set(source: object) -> bool:
     return not is_array and (hasattr(source, "dataset") or hasattr(source, "__getitem__"))
 
 
-def _from_pairs(source: Any) -> tuple[Images, list[str]]:  # noqa: ANN401
+def _from_pairs(
+    source: Any,  # noqa: ANN401
+    resize_to: tuple[int, ...] | None = None,
+) -> tuple[Images, list[str]]:
     is_loader = hasattr(source, "dataset") and hasattr(source, "batch_size")
     pairs = list(source) if is_loader else [source[index] for index in range(_length(source))]
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
@@ -78,7 +121,7 @@ def _from_pairs(source: Any) -> tuple[Images, list[str]]:  # noqa: ANN401
         labels = [label for _, batch_labels in pairs for label in batch_labels]
     else:
         labels = [label for _, label in pairs]
-    images = [check_images(image if is_loader else [_to_array(image)]) for image, _ in pairs]
+    images = _batches([image if is_loader else [_to_array(image)] for image, _ in pairs], resize_to)
     if len({batch.shape[1:] for batch in images}) > 1:
         raise InputError(
             "all images of a data set must have the same shape; resize them in its transform"

@@ -1,9 +1,11 @@
 """Decode the bytes of an image file to a plain picture: upright, 8 bits, grey or RGB.
 
-csim reads JPEG, PNG, WebP, BMP and TIFF with 8 or 16 bits per channel. The first bytes decide the
-format, never the file name. A file must hold one picture: animations, TIFFs of several pages and
-all GIFs are refused, because choosing one of their pictures would be a guess. Extra pictures that
-phones hide in a JPEG (depth, previews) are ignored.
+csim reads JPEG, PNG, WebP, BMP and TIFF with 8 or 16 bits per channel. It reads AVIF if Pillow was
+built with it, and HEIC with the plug-in of the extra `photos` (`phone_formats.py`). Many cameras
+use only 10 or 12 of the 16: a TIFF may say how many, otherwise the caller does (`bits`). The first
+bytes show the format, never the file name. A file must hold one picture: animations, TIFFs of
+several pages and all GIFs are refused, because choosing one of their pictures would be a guess.
+Extra pictures that phones hide in a JPEG (depth, previews) are ignored.
 
 The size is checked before anything is decoded, because a tiny file can expand to gigabytes.
 Whatever Pillow raises on hostile bytes becomes a `Trouble`.
@@ -25,6 +27,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
 from csim.sources.arrival import Trouble
+from csim.sources.phone_formats import how_to_read, phone_readers
 
 MAX_PIXELS = 64_000_000  # per file: 256 MB once decoded
 
@@ -81,6 +84,10 @@ _SUPPORTED_MODES = (
     "I;16B",
 )
 
+_BITS_PER_SAMPLE = 258  # tags of TIFF
+_MAX_SAMPLE_VALUE = 281
+_USED_BITS = "used_bits"  # in the `info` of a picture
+
 _ROTATIONS = {  # by EXIF orientation
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -92,7 +99,9 @@ _ROTATIONS = {  # by EXIF orientation
 }
 
 
-def open_picture(name: str, content: bytes, *, least: int | None = None) -> Image.Image | Trouble:
+def open_picture(
+    name: str, content: bytes, *, least: int | None = None, bits: int = 16
+) -> Image.Image | Trouble:
     """Return the picture in a file, or a trouble if csim cannot read it.
 
     Parameters
@@ -104,24 +113,29 @@ def open_picture(name: str, content: bytes, *, least: int | None = None) -> Imag
     least
         Pixels that each side must keep. A large JPEG is then decoded at a half, a quarter or an
         eighth of its size, in half the time. Higher keeps finer detail. None keeps full size.
+    bits
+        Bits that 16-bit files use, if the file does not say. Higher makes pictures darker.
     """
     if not content:
         return Trouble(name, "empty", "a file must hold an image, this one has no bytes")
     known = format_of(content)
-    if known not in _READERS:
+    readers = _READERS | phone_readers()
+    if known not in readers:
         kind, what = _UNSUPPORTED.get(known, ("unknown-format", known))
-        return Trouble(
-            name, kind, f"an image must be {', '.join(_READERS)}; by its first bytes this is {what}"
-        )
+        reason = f"an image must be {', '.join(readers)}; by its first bytes this is {what}"
+        return Trouble(name, kind, reason + how_to_read(known))
     try:
-        picture = _READERS[known](io.BytesIO(content))
+        picture = readers[known](io.BytesIO(content))
         if trouble := _refuse(name, known, picture):
             return trouble
         if least is not None:
             picture.draft(None, (least, least))
         picture.load()
         rotation = _ROTATIONS.get(_orientation(picture))
-        plain = make_plain(picture)
+        stated = _stated_bits(picture)
+        plain = make_plain(picture, stated or bits)
+        if _is_sixteen_bit(picture) and stated is None:
+            plain.info[_USED_BITS] = int(np.asarray(picture).max()).bit_length()
         return plain if rotation is None else plain.transpose(rotation)
     except (MemoryError, Image.DecompressionBombError) as error:
         return Trouble(
@@ -145,21 +159,55 @@ def format_of(content: bytes) -> str | None:
     return None
 
 
-def make_plain(picture: Image.Image) -> Image.Image:
+def make_plain(picture: Image.Image, bits: int = 16) -> Image.Image:
     """Return a picture with 8 bits and no transparency: mode "L" if it is grey, else "RGB".
 
-    Of 16 bits the upper 8 are kept. Transparent parts become white, like the pages that such
+    Of the `bits` that a 16-bit picture uses, the upper 8 are kept; brighter values become white.
+    Higher makes the picture darker. Transparent parts become white, like the pages that such
     pictures are made for. The colours stored under full transparency are arbitrary, so dropping the
     alpha channel would show noise.
     """
-    if picture.mode.startswith("I;16"):
-        return Image.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
+    if _is_sixteen_bit(picture):
+        scaled = np.asarray(picture) >> (bits - 8)
+        return Image.fromarray(np.minimum(scaled, 255).astype(np.uint8))
     grey_or_colour = "L" if picture.mode in ("1", "L", "LA") else "RGB"
     if picture.has_transparency_data:
         background = Image.new("RGBA", picture.size, "white")
         background.alpha_composite(picture.convert("RGBA"))
         picture = background
     return picture if picture.mode == grey_or_colour else picture.convert(grey_or_colour)
+
+
+def used_bits(picture: Image.Image) -> int | None:
+    """Return how many bits the brightest pixel needed in the 16-bit grey file of a picture.
+
+    None for any other file, and for one that says how many it uses.
+
+    Parameters
+    ----------
+    picture
+        As `open_picture` returned it.
+    """
+    return picture.info.get(_USED_BITS)
+
+
+def _is_sixteen_bit(picture: Image.Image) -> bool:
+    return picture.mode.startswith("I;16")
+
+
+def _stated_bits(picture: ImageFile) -> int | None:
+    """Return the bits that a TIFF says its 16-bit pixels use; None if it says nothing.
+
+    A PNG has nothing to say: by its standard, 16 bits always use their whole range.
+    """
+    if not isinstance(picture, TiffImageFile):
+        return None
+    (bits, *_) = picture.tag_v2.get(_BITS_PER_SAMPLE, (16,))
+    largest = picture.tag_v2.get(_MAX_SAMPLE_VALUE, 0)
+    if isinstance(largest, tuple):
+        largest = max(largest)
+    stated = int(largest).bit_length() if largest else int(bits)
+    return stated if 8 < stated < 16 else None
 
 
 def _refuse(name: str, known: str, picture: ImageFile) -> Trouble | None:

@@ -18,4 +18,6 @@ def path_to_text(path: str | bytes | os.PathLike[str]) -> str:
     >>> print(path_to_text(b"caf\xe9.png"), path_to_text(r"a\xe9.png"))
     caf\xe9.png a\\xe9.png
     """
+    if isinstance(path, str) and path.isascii() and "\\" not in path:
+        return path  # nearly every path, at a tenth of the time
     return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")

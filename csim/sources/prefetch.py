@@ -27,9 +27,16 @@ _SMALL_IMAGE_SECONDS = 0.0005  # processor time per image
 
 
 def decoded(
-    source: Source, shape: tuple[int, ...], *, ahead: int = 512, workers: int | None = None
+    source: Source,
+    shape: tuple[int, ...],
+    *,
+    bits: int = 16,
+    ahead: int = 512,
+    workers: int | None = None,
 ) -> Iterator[Decoded | Trouble | None]:
     """Yield a source's images decoded, and its troubles and those of decoding, in its order.
+
+    Images that were decoded elsewhere pass unchanged.
 
     When the source yields a None, everything before it is yielded first. If the source raises an
     error, so does this iterator, after everything before it. Closing the iterator ends the threads.
@@ -40,6 +47,8 @@ def decoded(
         Read in the caller's thread, up to `ahead` images in advance.
     shape
         The shape of the stream's images, (h, w) or (h, w, 3).
+    bits
+        As for `decode`. Higher makes images of 16-bit files darker.
     ahead
         The most images in flight. Higher evens out large and small files but uses more memory: an
         image may hold 1 MB or more.
@@ -51,7 +60,7 @@ def decoded(
         if number is not None and number < 1:
             raise SettingsError(f"{name} must be at least 1, got {number}")
     threads = workers or min(_MAX_WORKERS, os.cpu_count() or 1)
-    return _decoded(source, _DecodeQueue(shape, ahead, threads))
+    return _decoded(source, _DecodeQueue(shape, bits, ahead, threads))
 
 
 def _decoded(source: Source, queue: _DecodeQueue) -> Iterator[Decoded | Trouble | None]:
@@ -69,6 +78,8 @@ def _decoded(source: Source, queue: _DecodeQueue) -> Iterator[Decoded | Trouble 
             if arrival is None:
                 yield from queue.drain()
                 yield None
+            elif isinstance(arrival, Decoded) and queue.is_empty:
+                yield arrival
             else:
                 queue.submit(arrival)
                 yield from queue.results()
@@ -82,11 +93,12 @@ def _decoded(source: Source, queue: _DecodeQueue) -> Iterator[Decoded | Trouble 
 class _DecodeQueue:
     """The arrivals that are being decoded, oldest first."""
 
-    def __init__(self, shape: tuple[int, ...], ahead: int, workers: int) -> None:
+    def __init__(self, shape: tuple[int, ...], bits: int, ahead: int, workers: int) -> None:
         self._shape = shape
+        self._bits = bits
         self._ahead = ahead
         self._max_batch_size = max(1, min(_MAX_BATCH_SIZE, ahead // (2 * workers)))
-        self._batch: list[Arrival | Trouble] = []
+        self._batch: list[Arrival | Decoded | Trouble] = []
         self._batch_size = 1  # until it is known how long an image takes
         self._in_flight: deque[Future[list[Decoded | Trouble]]] = deque()
         self._in_flight_count = 0  # of arrivals, not of batches
@@ -95,7 +107,12 @@ class _DecodeQueue:
         self._many = ThreadPoolExecutor(workers, thread_name_prefix="csim-decode")
         self._one = ThreadPoolExecutor(1, thread_name_prefix="csim-decode")
 
-    def submit(self, arrival: Arrival | Trouble) -> None:
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is to come before the next arrival."""
+        return not self._batch and not self._in_flight
+
+    def submit(self, arrival: Arrival | Decoded | Trouble) -> None:
         """Add an arrival; the batch starts when it is full, or when nothing is in flight."""
         self._batch.append(arrival)
         if len(self._batch) >= self._batch_size or not self._in_flight:
@@ -132,10 +149,10 @@ class _DecodeQueue:
         self._in_flight_count -= len(results)
         return results
 
-    def _decode(self, batch: list[Arrival | Trouble]) -> list[Decoded | Trouble]:
+    def _decode(self, batch: list[Arrival | Decoded | Trouble]) -> list[Decoded | Trouble]:
         started = time.thread_time()  # a wall clock would count the wait for other threads
         results = [
-            arrival if isinstance(arrival, Trouble) else decode(arrival, self._shape)
+            decode(arrival, self._shape, self._bits) if isinstance(arrival, Arrival) else arrival
             for arrival in batch
             if not self._is_closed.is_set()
         ]

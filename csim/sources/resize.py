@@ -16,6 +16,7 @@ from PIL import Image
 from csim.records import Images
 
 MAX_KEPT_BYTES = 1_000_000
+_THUMBNAIL_SIDE = 96  # pixels
 MAX_SHOWN_SIDE = 1024  # pixels: the largest size at which a person sees an image
 
 
@@ -30,6 +31,20 @@ def fit(picture: Image.Image, size: tuple[int, ...]) -> Image.Image:
     """Return a picture stretched to a size whose first two numbers are height and width."""
     wanted = (size[1], size[0])
     return picture if picture.size == wanted else picture.resize(wanted, Image.Resampling.BILINEAR)
+
+
+def thumbnail(image: Images) -> Images:
+    """Return a copy of an image that a person can still recognise, of at most 96 pixels a side.
+
+    >>> thumbnail(np.zeros((100, 200, 3), np.uint8)).shape, thumbnail(np.zeros((9, 8))).shape
+    ((48, 96, 3), (9, 8))
+    """
+    height, width = image.shape[:2]
+    if max(height, width) <= _THUMBNAIL_SIDE:
+        return image.copy()
+    shrink = _THUMBNAIL_SIDE / max(height, width)
+    size = (max(1, round(height * shrink)), max(1, round(width * shrink)))
+    return np.asarray(fit(Image.fromarray(image), size), np.uint8)
 
 
 def min_decoded_side(size: tuple[int, ...]) -> int:

@@ -8,7 +8,7 @@ from digit_folder import SETTINGS, arrivals, make_folder
 from folder.story import run_reference, tell
 
 from csim.folder.stream import Stream
-from csim.records import Named
+from csim.messages import Named
 
 UNTAUGHT = replace(SETTINGS, update_labels=0, update_size=999)  # no answer ever makes training due
 NEW_ONLY = replace(SETTINGS, update_labels=0)  # a new class does

@@ -12,13 +12,14 @@ from csim.folder.codec import message_from_text
 from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.records import (
+from csim.messages import (
     AddClass,
     Correct,
     MergeClasses,
     Named,
     RemoveClass,
     RenameClass,
+    RestoreClass,
     Skip,
     Split,
     Undo,
@@ -32,6 +33,8 @@ EDITS = {
     170: RenameClass(0, "naught"),
     240: RenameClass(1, "naught"),  # refused: the name is taken
     300: MergeClasses(2, 1),
+    330: RemoveClass(4),
+    335: RestoreClass(4),
     350: RemoveClass(4),
 }
 

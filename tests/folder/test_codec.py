@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import csim.records as r
 from csim.errors import InputError
 from csim.folder.codec import event_from_text, event_to_text, message_from_text, message_to_text
+from csim.messages import Answer, Edit
 
 NUMBERS = st.integers(0, 2**62)
 TEXTS = st.text(max_size=20)  # line ends, quotes, letters of any script
@@ -25,10 +26,15 @@ VALUES = {
     "target": NUMBERS,
     "before": st.none() | NUMBERS,
     "after": st.none() | NUMBERS,
+    "at_arrival": st.none() | NUMBERS,
+    "today": st.none() | NUMBERS,
+    "answer": st.none() | NUMBERS,
     "name": TEXTS,
     "item_id": TEXTS,
     "item_ids": IDS,
+    "merged": st.lists(NUMBERS, max_size=4).map(tuple),
     "into": st.lists(NUMBERS, max_size=4).map(tuple),
+    "question_ids": st.lists(NUMBERS, max_size=4).map(tuple),
     "class_ids": st.lists(NUMBERS, max_size=4).map(tuple),
     "is_told": st.booleans(),
     "parts": st.lists(IDS, max_size=3).map(tuple),
@@ -52,13 +58,14 @@ def questions(draw):
     guesses = draw(st.lists(st.tuples(NUMBERS, scores), max_size=3).map(tuple))
     position = draw(NUMBERS)
     chosen = draw(st.sampled_from(members))
-    return r.Asked(position, r.Question(draw(NUMBERS), position, chosen, tuple(members), guesses))
+    values = (chosen, tuple(members), guesses, draw(st.booleans()))
+    return r.Asked(position, r.Question(draw(NUMBERS), position, *values))
 
 
 EVENTS = sorted(
     set(typing.get_args(r.Event)) - AT_ARRIVAL - {r.Asked}, key=lambda kind: kind.__name__
 )
-MESSAGES = [*typing.get_args(r.Answer), *typing.get_args(r.Edit)]
+MESSAGES = [*typing.get_args(Answer), *typing.get_args(Edit)]
 
 
 @pytest.mark.parametrize("kind", EVENTS)
@@ -97,7 +104,7 @@ def test_the_text_is_plain_json_of_the_fields_by_name(record):
 
 @pytest.mark.parametrize("kind", ["Accepted", "Skipped", "named", "", "Item", "__class__"])
 def test_a_message_of_an_unknown_kind_is_refused_with_the_kinds_there_are(kind):
-    with pytest.raises(InputError, match=r"one of Named, Skip, .*, RemoveClass; got"):
+    with pytest.raises(InputError, match=r"one of Named, Junk, .*, UndoAnswers; got"):
         message_from_text(kind, "{}")
 
 

@@ -1,20 +1,22 @@
+import os
 import shutil
 import threading
 from contextlib import suppress
 
 import pytest
-from digit_folder import arrivals, rows
-from folder.story import knowledge, tell
+from digit_folder import arrivals, make_folder, rows, save
+from folder.in_process import InProcessTrainer
+from folder.story import IMAGES, knowledge, retell, tell
 from folder.tables import dump, files, tables
 from waiting import wait_for
 
-from csim.errors import FolderError, StorageError
-from csim.folder.copy import copy_folder
+from csim.errors import BusyError, FolderError, StorageError
+from csim.folder.copy import copy_folder, restore_folder
 from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.output import Output
 from csim.folder.stream import Stream
-from csim.records import AddClass
+from csim.messages import AddClass
 
 
 def test_a_copy_of_a_folder_at_rest_has_all_of_it(asked, tmp_path):
@@ -130,3 +132,137 @@ def test_copying_changes_nothing_in_the_original(asked, tmp_path):
     copy_folder(asked, tmp_path / "copy")
     assert files(asked) == before
     shutil.rmtree(tmp_path / "copy")
+
+
+def crashed(folder, tmp_path):
+    """Return a folder as a killed engine leaves it: its last steps are in the log alone."""
+    with Stream(folder, trainer=None) as stream:
+        stream._snapshots._last_end = float("inf")
+        stream.take(arrivals(230)[200:])
+        return shutil.copytree(folder, tmp_path / "crashed")
+
+
+def test_a_backup_copied_over_a_crashed_folder_is_the_backup(asked, tmp_path):
+    wanted = dump(asked)
+    copy_folder(asked, tmp_path / "backup")
+    broken = crashed(asked, tmp_path)
+    assert (broken / "stream.db-wal").stat().st_size > 0
+    shutil.copytree(tmp_path / "backup", broken, dirs_exist_ok=True)
+    assert dump(broken) == wanted
+    with Stream(broken, trainer=None) as stream:
+        assert (stream.position, stream.problems) == (200, [])
+
+
+def test_a_backup_that_was_read_still_survives_a_plain_copy(asked, tmp_path):
+    copy_folder(asked, tmp_path / "backup")
+    assert rows(tmp_path / "backup", "SELECT max(place) FROM items") == [(200,)]
+    broken = crashed(asked, tmp_path)
+    shutil.copytree(tmp_path / "backup", broken, dirs_exist_ok=True)
+    assert rows(broken, "SELECT max(place) FROM items") == [(200,)]
+
+
+def test_a_backup_restored_over_a_crashed_folder_is_the_backup_and_nothing_is_lost(asked, tmp_path):
+    copy_folder(asked, tmp_path / "backup")
+    wanted = dump(tmp_path / "backup")
+    broken = crashed(asked, tmp_path)
+    replaced = restore_folder(tmp_path / "backup", broken)
+    assert dump(broken) == dump(tmp_path / "backup") == wanted
+    with Stream(broken, trainer=None) as stream:
+        assert (stream.position, stream.problems) == (200, [])
+    with Stream(replaced, trainer=None) as stream:
+        assert stream.position == 230
+    again = restore_folder(tmp_path / "backup", broken)
+    assert again not in (None, replaced)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["asked", "backup", "crashed", replaced.name, again.name]
+    )
+
+
+def test_a_backup_is_restored_where_nothing_is_and_over_a_database_that_is_damaged(asked, tmp_path):
+    copy_folder(asked, tmp_path / "backup")
+    assert restore_folder(tmp_path / "backup", tmp_path / "to" / "new") is None
+    assert dump(tmp_path / "to" / "new") == dump(asked)
+    (asked / "stream.db").write_bytes(b"damage" * 1000)
+    restore_folder(tmp_path / "backup", asked)
+    assert dump(asked) == dump(tmp_path / "backup")
+
+
+def test_a_folder_that_runs_is_not_replaced(asked, tmp_path):
+    copy_folder(asked, tmp_path / "backup")
+    with Stream(asked, trainer=None) as stream:
+        with pytest.raises(BusyError, match="one engine at a time"):
+            restore_folder(tmp_path / "backup", asked)
+        stream.take(arrivals(210)[200:])
+    assert rows(asked, "SELECT max(place) FROM items") == [(210,)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["asked", "backup"]
+
+
+def test_what_is_no_stream_folder_is_neither_replaced_nor_restored(asked, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "precious.png").write_text("precious")
+    with pytest.raises(FolderError, match="must be a stream folder, or not exist"):
+        restore_folder(asked, tmp_path / "photos")
+    with pytest.raises(FolderError, match="is not a stream folder"):
+        restore_folder(tmp_path / "photos", asked)
+    with pytest.raises(FolderError, match="must not be the backup itself"):
+        restore_folder(asked, asked)
+    assert (tmp_path / "photos" / "precious.png").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["asked", "photos"]
+
+
+def test_a_busy_stream_may_write_snapshots_while_its_database_is_copied(asked, tmp_path):
+    images = iter(range(200, 300, 5))
+    with Stream(asked, trainer=None) as stream:
+
+        def go_on(_):
+            for _ in range(3):  # the two snapshots that the copy needs are deleted
+                start = next(images)
+                stream.take(arrivals(300)[start : start + 5])
+                save(stream)
+
+        copy_folder(asked, tmp_path / "copy", on_progress=go_on)
+        assert stream.position > 200
+    with Stream(tmp_path / "copy", trainer=None) as copy:
+        assert (copy.position, copy.problems) == (200, [])
+
+
+def test_all_files_of_a_folder_and_of_its_copy_have_the_permissions_of_the_umask(asked, tmp_path):
+    before = os.umask(0o002)
+    try:
+        root = make_folder(tmp_path / "new")
+        with Stream(root, trainer=None) as stream:
+            stream.take(arrivals(10))
+            modes = {file.stat().st_mode & 0o777 for file in root.rglob("*") if file.is_file()}
+            assert (root / "stream.db-wal").exists()
+        copy_folder(root, tmp_path / "copy")
+    finally:
+        os.umask(before)
+    assert modes == {0o664}
+    copied = [file for file in (tmp_path / "copy").rglob("*") if file.is_file()]
+    assert {file.stat().st_mode & 0o777 for file in copied} == {0o664}
+
+
+@pytest.mark.slow
+def test_backups_of_a_busy_stream_go_on_to_the_end_of_an_undisturbed_one(base, reference, tmp_path):
+    busy = retell(reference, shutil.copytree(base, tmp_path / "busy"))
+    copies = []
+    with Stream(busy) as stream:  # with answers, edits and models of a trainer process
+        for start in range(0, IMAGES, 30):
+            copies.append(tmp_path / f"at {start}")
+            copier = threading.Thread(target=copy_folder, args=(busy, copies[-1]))
+            copier.start()
+            stream.take(arrivals(IMAGES)[start : start + 30])
+            copier.join()
+        stream.finish()
+    assert tables(busy) == tables(reference)
+    unfinished = "SELECT 1 FROM models WHERE installed_at IS NULL"
+    in_training = [copy for copy in copies if rows(copy, unfinished)]
+    assert in_training
+    for copy in {*copies[::4], in_training[0]}:
+        restored = tmp_path / "restored" / copy.name
+        restore_folder(copy, restored)
+        with Stream(restored, trainer=InProcessTrainer) as stream:
+            assert stream.problems == []
+            stream.take(arrivals(IMAGES)[stream.position :])
+            stream.finish()
+        assert tables(restored) == tables(reference)

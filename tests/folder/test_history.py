@@ -3,8 +3,13 @@ from folder.story import tell
 
 from csim.folder.reader import Reader
 from csim.folder.status import read_status
+from csim.messages import AddClass
 from csim.metrics.answers import labels_spent, questions
-from csim.records import AddClass, Corrected, Divided, Undone
+from csim.records import (
+    Corrected,
+    Divided,
+    Undone,
+)
 
 
 def test_labels_spent_are_those_that_the_metrics_count_in_the_log(reference):

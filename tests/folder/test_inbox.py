@@ -11,7 +11,7 @@ from csim.folder import inbox
 from csim.folder.database import open_for_messages
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.records import AddClass, Named, RemoveClass, RenameClass, Skip
+from csim.messages import AddClass, Named, RemoveClass, RenameClass, Skip
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_message_is_safe_once_posted_even_if_its_sender_is_killed_at_once(fold
         from pathlib import Path
         from csim.folder import inbox
         from csim.folder.database import open_for_messages
-        from csim.records import AddClass
+        from csim.messages import AddClass
         inbox.post(open_for_messages(Path(sys.argv[1])), [AddClass("heron")])
         os.kill(os.getpid(), signal.SIGKILL)
     """
@@ -131,7 +131,7 @@ def test_three_processes_post_at_once_and_nothing_is_lost(folder):
         from pathlib import Path
         from csim.folder import inbox
         from csim.folder.database import open_for_messages
-        from csim.records import AddClass
+        from csim.messages import AddClass
         who = sys.argv[2]
         connection = open_for_messages(Path(sys.argv[1]))
         print("ready", flush=True)

@@ -10,7 +10,14 @@ from csim.folder.layout import Layout
 from csim.folder.lines import FIELDS, lines
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
-from csim.records import Accepted, Labelled, Named, Rejected, Revised
+from csim.messages import Named
+from csim.records import (
+    Accepted,
+    Labelled,
+    Rejected,
+    Revised,
+)
+from csim.utc import utc
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +41,8 @@ def expected(folder):
     """Yield the lines as they follow from items and events, gone through step by step."""
     names = names_today(folder)
     model = 1
-    for step, kind, body in rows(folder, "SELECT step, kind, body FROM steps ORDER BY step"):
+    steps = "SELECT step, kind, body, time FROM steps ORDER BY step"
+    for step, kind, body, time in rows(folder, steps):
         model = body if kind == "install" else model
         log = []
         query = "SELECT place, id, is_accepted, nearest, score, model FROM items WHERE step = ?"
@@ -63,7 +71,8 @@ def expected(folder):
             log.append(
                 (position, number, (f"{position}.{number}", values["item_id"], *found, position))
             )
-        yield from ((step, line) for _, _, line in sorted(log, key=lambda entry: entry[:2]))
+        for _, _, line in sorted(log, key=lambda entry: entry[:2]):
+            yield step, (*line, utc(time))
 
 
 def test_the_lines_say_what_the_events_say(told, reference):
@@ -116,7 +125,7 @@ def test_a_folder_in_which_nothing_happened_has_no_lines(base):
         assert list(lines(connection)) == []
 
 
-@pytest.mark.parametrize("moment", ["FROM items", "FROM steps", "FROM events"])
+@pytest.mark.parametrize("moment", ["FROM items", "FROM current_classes", "FROM events"])
 def test_lines_can_be_read_while_the_engine_goes_on(asked, moment):
     """Between two queries of a reader, a class is added and given to an image."""
     with (

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from types import SimpleNamespace
 
 import pytest
 from waiting import no_hang
@@ -66,7 +67,8 @@ def test_a_holder_that_is_on_its_way_out_is_waited_for(somebody, tmp_path, monke
         somebody.kill()
         somebody.wait()
 
-    monkeypatch.setattr(time, "sleep", end_the_holder)
+    ended = SimpleNamespace(monotonic=time.monotonic, sleep=end_the_holder)
+    monkeypatch.setattr("csim.folder.lock.time", ended)
     lock = Lock(tmp_path / "lock")
     assert holder(tmp_path / "lock") == os.getpid()
     lock.release()
@@ -95,7 +97,9 @@ def test_many_who_look_do_not_keep_an_engine_out(tmp_path, monkeypatch):
     """
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "lock")]
     lookers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in "ab"]
-    monkeypatch.setattr(time, "monotonic", lambda: 0.0)  # nobody gives up
+    # Nobody gives up. The clock of the whole process must go on: servers of other tests need it.
+    stopped = SimpleNamespace(monotonic=lambda: 0.0, sleep=time.sleep)
+    monkeypatch.setattr("csim.folder.lock.time", stopped)
     try:
         assert [looker.stdout.readline() for looker in lookers] == [b"looking\n"] * 2
         with no_hang():

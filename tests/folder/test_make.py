@@ -128,7 +128,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path, room):
 
 def test_parents_are_made_and_odd_names_are_fine(tmp_path):
     root = tmp_path / "a b" / "ü ?#%" / "stream"
-    made(root, count=60)
+    made(root, count=60, names=["one", "two"] * 30)
     assert [left.name for left in root.parent.iterdir()] == ["stream"]
     with Stream(root, trainer=None) as stream:
         assert stream.position == 0

@@ -7,16 +7,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from digit_folder import arrivals, rows
+from digit_folder import arrivals, rows, save
 from folder.story import tell
 
 from csim.errors import FolderError, InputError, StorageError
-from csim.folder.database import open_for_reading
+from csim.folder.copy import copy_folder
+from csim.folder.database import open_for_messages, open_for_reading
+from csim.folder.folding import KeptHistory
 from csim.folder.layout import Layout
 from csim.folder.lines import FIELDS, lines
 from csim.folder.output import Output
 from csim.folder.stream import Stream
-from csim.records import AddClass, Named
+from csim.messages import AddClass, Named, RenameClass
 
 ENDINGS = [".jsonl", ".csv"]
 
@@ -92,6 +94,22 @@ def test_after_a_crash_every_line_is_there_once(asked, tmp_path, ending, harm):
             file.truncate(path.stat().st_size - 37)
     assert written(asked, path) > 0
     assert read(path) == all_lines(asked)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("size", [0, 10, 100, 2000])
+def test_a_crash_during_the_first_write_does_no_harm(asked, tmp_path, ending, size):
+    path = tmp_path / f"out{ending}"
+    crashed = opened(asked, path)
+    crashed.catch_up()
+    crashed._connection.close()
+    os.truncate(path, size)
+    tell(asked, [RenameClass(class_id, f"class {class_id}") for class_id in range(3)])
+    with Stream(asked, trainer=None) as stream:
+        stream.attend()
+    written(asked, path)
+    assert read(path) == all_lines(asked)
+    assert written(asked, path) == 0
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -219,3 +237,105 @@ def test_a_file_that_the_stream_has_not_written_is_left_alone(folder, tmp_path):
     with pytest.raises(InputError, match="something else is in it"):
         Output(Layout(folder).database, theirs, None)
     assert theirs.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_of_another_stream_under_the_same_name_is_left_alone(
+    folder, asked, tmp_path, ending
+):
+    path = tmp_path / f"out{ending}"
+    written(asked, path)
+    path.rename(tmp_path / f"moved{ending}")
+    with Stream(folder, trainer=None) as stream:
+        stream.take(arrivals(250)[50:])  # other images, so that its first line differs
+    written(folder, path)
+    theirs = path.read_bytes()
+    with pytest.raises(InputError, match="something else is in it"):
+        written(asked, path)
+    assert path.read_bytes() == theirs
+    path.unlink()
+    (tmp_path / f"moved{ending}").rename(path)
+    assert written(asked, path) == 0
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("more", [0, 50])
+def test_a_file_that_a_restored_copy_of_the_stream_wrote_is_left_alone(
+    asked, tmp_path, ending, more
+):
+    path = tmp_path / f"out{ending}"
+    copy_folder(asked, tmp_path / "backup")
+    with Stream(asked, trainer=None) as stream:
+        stream.take(arrivals(220)[200:])
+    written(asked, path)
+    path.rename(tmp_path / f"moved{ending}")
+    with Stream(tmp_path / "backup", trainer=None) as stream:
+        stream.take(arrivals(205 + more)[200:])  # a shorter file than ours, and a longer one
+    written(tmp_path / "backup", path)
+    theirs = path.read_bytes()
+    with pytest.raises(InputError, match="something else is in it"):
+        written(asked, path)
+    assert path.read_bytes() == theirs
+
+
+def test_a_stream_goes_on_in_a_file_that_was_copied_with_it(asked, tmp_path):
+    path = tmp_path / "out.jsonl"
+    written(asked, path)
+    whole = path.read_bytes()
+    path.rename(tmp_path / "moved.jsonl")
+    path.write_bytes(whole)
+    assert written(asked, path) == 0
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_is_known_after_its_first_images_were_folded(asked, tmp_path, ending):
+    path = tmp_path / f"out{ending}"
+    written(asked, path)
+    whole = path.read_bytes()
+    with Stream(asked, trainer=None, history=KeptHistory(images=10)) as stream:
+        stream.take(arrivals(600)[200:])
+        written(asked, path)
+        save(stream)
+        save(stream)
+    assert all_lines(asked)[0]["item"] != "image 1"
+    with Stream(asked, trainer=None) as stream:
+        stream.take(arrivals(610)[600:])
+    assert written(asked, path) >= 10
+    assert path.read_bytes().startswith(whole)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_of_a_folder_that_an_older_csim_wrote_is_continued(asked, tmp_path, ending):
+    path = tmp_path / f"out{ending}"
+    written(asked, path)
+    with closing(open_for_messages(Layout(asked).database)) as connection:
+        connection.execute("UPDATE outputs SET head = NULL, inode = NULL")  # as after a migration
+        connection.commit()
+    with Stream(asked, trainer=None) as stream:
+        stream.take(arrivals(210)[200:])
+    assert written(asked, path) >= 10
+    assert read(path) == all_lines(asked)
+    assert None not in rows(asked, "SELECT head, inode FROM outputs")[0]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_is_known_after_its_first_class_was_renamed(asked, tmp_path, ending):
+    path = tmp_path / f"out{ending}"
+    written(asked, path)
+    tell(asked, [RenameClass(class_id, f"class {class_id}") for class_id in range(3)])
+    with Stream(asked, trainer=None) as stream:
+        stream.attend()
+    written(asked, path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("size", [3, 20, 70])
+def test_a_first_line_that_a_crash_cut_is_written_again(asked, tmp_path, ending, size):
+    path = tmp_path / f"out{ending}"
+    written(asked, path)
+    whole = path.read_bytes()
+    header = whole.index(b"\n") + 1 if ending == ".csv" else 0
+    path.write_bytes(whole[: header + size])
+    written(asked, path)
+    assert path.read_bytes() == whole

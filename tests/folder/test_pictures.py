@@ -8,7 +8,7 @@ from folder.story import tell
 
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
-from csim.records import Named, Skip
+from csim.messages import Named, Skip
 
 
 def held(stream):

@@ -58,7 +58,7 @@ def test_the_classes_are_those_that_the_engine_has(reference, reader):
 def test_questions_are_found_by_status_and_add_up(reader, reference):
     everything = reader.questions(None)
     assert [question.id for question in everything] == [
-        question_id for (question_id,) in rows(reference, "SELECT id FROM questions")
+        question_id for (question_id,) in rows(reference, "SELECT id FROM questions ORDER BY id")
     ]
     for status in {question.status for question in everything}:
         of_it = reader.questions(status)

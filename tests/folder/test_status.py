@@ -1,15 +1,18 @@
+import json
 import os
 import signal
 from collections import Counter
+from dataclasses import asdict, replace
 
 import pytest
 from digit_folder import arrivals, rows
 from folder.story import tell
 
 from csim.folder.reader import Reader
-from csim.folder.status import read_status
+from csim.folder.status import read_status, status_from
 from csim.folder.stream import Stream
-from csim.records import AddClass, Named, RemoveClass
+from csim.messages import AddClass, Named, RemoveClass
+from csim.metrics.audit import AuditFigures, Estimate
 from csim.sources.arrival import Trouble
 
 pytestmark = pytest.mark.slow
@@ -27,6 +30,14 @@ def test_a_fresh_folder_has_classes_and_nothing_else(base):
     assert sum(entry.told for entry in status.classes) == 241
     assert (status.questions, status.told, status.waiting, status.messages) == ({}, 0, 0, 0)
     assert (status.refusals, status.troubles) == ((), {})
+
+
+def test_a_status_survives_json(reference):
+    status = seen(reference)
+    estimate = Estimate(80.0, 70.0, 90.0)
+    for one in (status, replace(status, audit=AuditFigures(12, estimate, estimate))):
+        values = json.loads(json.dumps(asdict(one)))
+        assert status_from({**values, "service": {"engine": "running"}}) == one
 
 
 def test_the_numbers_are_those_of_the_tables(reference):
@@ -79,7 +90,7 @@ def test_it_can_be_looked_at_while_the_engine_runs(asked):
 
 def test_training_that_waits_is_shown(due):
     status = seen(due)
-    assert (status.model, status.training) == (1, 2)
+    assert (status.model, status.training, status.due) == (1, None, 2)
     assert [entry.name for entry in status.classes if not entry.is_learned] == ["something new"]
 
 
@@ -98,3 +109,11 @@ def test_files_that_vanish_while_one_looks_do_no_harm(asked):
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def test_a_model_is_in_training_only_while_an_engine_runs(due):
+    status = seen(due)
+    assert (status.engine, status.training, status.due) == (None, None, 2)
+    with Stream(due, trainer=None):
+        status = seen(due)
+    assert (status.training, status.due) == (2, None)

@@ -3,29 +3,34 @@ import random
 import shutil
 import signal
 import sqlite3
+import threading
 from contextlib import closing, suppress
 
+import numpy as np
 import pytest
-from digit_folder import arrivals, crash, make_folder, rows
+from digit_folder import arrivals, crash, decoded, make_folder, rows
+from digit_stream import digit_stream
 from folder.in_process import InProcessTrainer
 from folder.story import IMAGES, knowledge, retell, run_reference, tell
 from folder.tables import dump, files, tables
 
-from csim.errors import CheckpointError, CsimError, FolderError, StorageError
+from csim.errors import (
+    BusyError,
+    CheckpointError,
+    CsimError,
+    FolderError,
+    InputError,
+    StorageError,
+)
 from csim.folder.codec import event_to_text
 from csim.folder.jobs import train
 from csim.folder.layout import Layout
 from csim.folder.stream import Stream
 from csim.folder.trainer_process import TrainerProcess
+from csim.messages import AddClass, Correct, Named, RemoveClass, RenameClass, Skip
 from csim.records import (
     Accepted,
-    AddClass,
-    Correct,
-    Named,
     Rejected,
-    RemoveClass,
-    RenameClass,
-    Skip,
     TrainingDue,
 )
 from csim.sources.arrival import Trouble
@@ -115,6 +120,7 @@ def test_the_story_has_every_kind_of_message_and_event(reference):
     }
     assert taken == {
         "AddClass", "Correct", "MergeClasses", "Named", "RemoveClass", "RenameClass",
+        "RestoreClass",
         "Skip", "Split", "Undo",
     }  # fmt: skip
     happened = {kind for (kind,) in rows(reference, "SELECT DISTINCT kind FROM events")}
@@ -404,17 +410,14 @@ def test_a_model_left_by_a_killed_trainer_takes_over_at_its_position(due):
 
 
 @pytest.mark.slow
-def test_a_killed_trainer_is_reported_and_the_next_run_trains_the_same_model(due, tmp_path):
+def test_a_killed_trainer_is_started_again_and_trains_the_same_model(due, tmp_path):
     calm = shutil.copytree(due, tmp_path / "calm")
     train(Layout(calm), 2)
     go_on(calm, 260)
     stream = Stream(due)
     os.kill(stream._training._trainer._process.pid, signal.SIGKILL)
-    with pytest.raises(
-        FolderError, match=r"model 2 must be trained .* failed .*nothing is lost, run again"
-    ):
-        stream.take(arrivals(260)[200:])
-    assert stream.position == 230
+    stream.take(arrivals(240)[200:])  # the model takes over at 230
+    assert stream._engine.model.version == 2
     stream.close()
     Layout(due).model(2).with_name(".000002.safetensors.half").write_bytes(b"half a model")
     go_on(due, 260)
@@ -482,7 +485,7 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
     trouble = Trouble("broken.png", "damaged", "it ends too early")
     for _ in range(2):
         with Stream(folder, trainer=None) as stream:
-            assert stream.known(["image 1"]) == set()
+            assert not stream.known(["image 1"])
             stream.note(trouble)
             stream.note(trouble)
     stream = Stream(folder, trainer=None)
@@ -491,8 +494,8 @@ def test_troubles_are_counted_once_and_may_come_again(folder):
     crash(stream)
     with Stream(folder, trainer=None) as stream:
         asked = ["image 5", "labelled 1", "broken.png", "empty.png", "image 6", ""]
-        assert stream.known(asked) == {"image 5", "labelled 1"}
-        assert stream.known([]) == set()
+        assert set(stream.known(asked)) == {"image 5", "labelled 1"}
+        assert not stream.known([])
     assert rows(folder, "SELECT id, kind, reason FROM troubles ORDER BY id") == [
         ("broken.png", "damaged", "it ends too early"),
         ("empty.png", "empty", "it has no bytes"),
@@ -563,3 +566,34 @@ def test_images_that_a_correction_gave_their_class_are_still_of_its_question(ask
         "SELECT name FROM questions q JOIN classes c ON c.id = class_id WHERE q.id = ?",
         question,
     ) == [("heron",)]
+
+
+def test_an_image_that_came_before_is_refused_and_the_stream_goes_on(asked):
+    with Stream(asked, trainer=None) as stream:
+        first = stream.position
+        new = decoded(digit_stream().images[:2].astype(np.uint8), "new")
+        for repeated in ([*new, new[0]], [arrivals(1)[0]]):
+            with pytest.raises(InputError, match="belongs to an earlier image"):
+                stream.take(repeated)
+        assert stream.position == first
+        stream.take(new)
+        assert stream.position == first + 2
+
+
+def test_another_thread_is_refused_and_the_stream_goes_on(asked):
+    refused = []
+
+    def call(stream):
+        for method in (lambda: stream.take(arrivals(1)), stream.attend, stream.finish):
+            try:
+                method()
+            except BusyError as error:
+                refused.append(str(error))
+
+    with Stream(asked, trainer=None) as stream:
+        thread = threading.Thread(target=call, args=(stream,))
+        thread.start()
+        thread.join()
+        stream.take(decoded(digit_stream().images[:1].astype(np.uint8), "new"))
+    assert len(refused) == 3
+    assert "the thread that opened it" in refused[0]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from csim.errors import InputError
-from csim.sources.arrays import check_images
+from csim.sources.arrays import check_batches, check_images
 
 BYTES = np.random.default_rng(0).integers(0, 256, (4, 9, 11), dtype=np.uint8)
 COLOUR = np.random.default_rng(1).integers(0, 256, (4, 9, 11, 3), dtype=np.uint8)
@@ -60,10 +60,50 @@ def test_a_list_of_grey_tensors_without_channels_is_taken():
     assert (check_images(list(torch.from_numpy(BYTES))) == BYTES).all()
 
 
-def test_images_of_true_and_false_become_ones_and_zeros():
-    batch = check_images(BYTES > 100)
-    assert batch.dtype == np.uint8
-    assert (batch == (BYTES > 100)).all()
+@pytest.mark.parametrize("images", [BYTES > 100, list(BYTES > 100), torch.from_numpy(BYTES) > 100])
+def test_images_of_true_and_false_are_refused_with_the_remedy(images):
+    with pytest.raises(InputError, match=r"true and false.*astype\(np\.uint8\) \* 255"):
+        check_images(images)
+
+
+@pytest.mark.parametrize("images", [
+    BYTES / 255,
+    (BYTES / 255).astype(np.float32),
+    (BYTES / 255)[..., None],
+    COLOUR / 255.0,
+    list(BYTES / 255),
+    (BYTES / 255).tolist(),
+    (BYTES > 100).astype(float),
+    np.full((1, 8, 8), 0.004),
+])  # fmt: skip
+def test_floating_point_arrays_of_0_to_1_are_refused_with_the_remedy(images):
+    with pytest.raises(InputError, match=r"multiply by 255 and convert to uint8"):
+        check_images(images)
+
+
+def test_the_remedies_in_the_messages_give_the_images_meant():
+    images = BYTES / 255
+    assert (check_images((images * 255).round().astype(np.uint8)) == BYTES).all()
+    images = BYTES > 100
+    assert set(np.unique(check_images(images.astype(np.uint8) * 255))) == {0, 255}
+
+
+def test_a_dark_image_is_fine_as_bytes_as_a_tensor_and_among_brighter_ones():
+    dark = np.zeros((1, 8, 8), np.uint8)
+    dark[0, 3, 3] = 1
+    assert (check_images(dark) == dark).all()
+    assert (check_images(torch.from_numpy(dark).float() / 255) == dark).all()
+    both = np.concatenate([dark, dark * 200]).astype(float)
+    assert (check_images(both) == both).all()
+    assert not check_images(np.zeros((1, 8, 8))).any()
+
+
+def test_the_scale_is_judged_by_all_batches_of_an_input():
+    dark = np.full((1, 8, 8), 1.0)
+    bright = np.full((1, 8, 8), 200.0)
+    assert [batch.max() for batch in check_batches([dark, bright])] == [1, 200]
+    with pytest.raises(InputError, match="multiply by 255"):
+        check_batches([dark, dark / 2])
 
 
 def test_fractions_are_rounded_to_the_nearest_shade():

@@ -58,9 +58,15 @@ def test_other_files_and_hidden_ones_are_passed_over(tmp_path):
         "._b.jpeg",
         ".hidden/e.png",
         "png",
-        "f.gif",
     )
     assert ids(tmp_path) == ["A.PNG", "b.jpeg"]
+
+
+def test_images_of_other_formats_are_found_so_that_they_can_be_counted(tmp_path):
+    (tmp_path / "a.PSD").write_bytes(b"8BPS" + bytes(100))
+    (tmp_path / "b.gif").write_bytes(b"GIF89a" + bytes(100))
+    kinds = [decode(arrival, (9, 9)).kind for arrival in Directory(tmp_path)]
+    assert kinds == ["unknown-format", "animated"]
 
 
 def test_equal_names_in_different_folders_and_equal_contents_are_different_images(tmp_path):

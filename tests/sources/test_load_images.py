@@ -154,19 +154,10 @@ def test_names_that_do_not_match_the_images_in_number_are_refused_with_both_numb
         load_labelled(GREY, names)
 
 
-def test_one_class_is_not_enough():
-    with pytest.raises(InputError, match="at least two classes, got 1"):
-        load_labelled(GREY, ["a"] * 7)
-
-
-def test_nothing_at_all_is_not_enough():
-    with pytest.raises(InputError, match="at least two classes"):
-        load_labelled([], [])
-
-
-def test_a_class_of_one_image_is_refused_by_name():
-    with pytest.raises(InputError, match="at least two images; 'heron' has one"):
-        load_labelled(GREY, ["crane"] * 6 + ["heron"])
+def test_images_too_large_for_a_network_are_refused_before_memory_runs_out():
+    large = np.zeros((4, 2000, 2000), np.uint8)
+    with pytest.raises(InputError, match=r"at most 262,144 pixels.*got 2000×2000; resize"):
+        load_labelled(large, ["a", "a", "b", "b"])
 
 
 @pytest.mark.parametrize("bad", [1.5, None, True, ["a"], b"a", np.nan, np.array([0, 1])])
@@ -233,3 +224,17 @@ def test_the_callers_array_is_not_edited():
     images, _ = load_labelled(copy, LABELS)
     assert (copy == GREY).all()
     assert (images == GREY).all()
+
+
+@pytest.mark.parametrize("source", [GREY / 255, GREY > 100, Pictures(GREY / 255)])
+def test_images_of_0_to_1_are_refused_whether_labelled_or_not(source):
+    with pytest.raises(InputError, match="to 255"):
+        load_labelled(source, None if isinstance(source, Pictures) else LABELS)
+    with pytest.raises(InputError, match="to 255"):
+        load_images(source, (9, 11))
+
+
+def test_a_dark_image_of_a_data_set_of_floats_is_taken():
+    images = GREY.astype(float)
+    images[3] = images[3] > 100
+    assert (load_labelled(Pictures(images))[0] == images).all()

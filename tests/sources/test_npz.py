@@ -58,6 +58,8 @@ def test_an_archive_without_images_is_refused_with_what_it_holds(tmp_path):
         np.full((2, 9, 11), 300),
         np.zeros((2, 3, 3)),
         np.array("a"),
+        GREY / 255,
+        GREY > 100,
     ],
 )
 def test_an_array_that_holds_no_images_is_refused_with_the_reason(tmp_path, array):

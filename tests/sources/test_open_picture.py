@@ -14,7 +14,7 @@ from sources.image_files import KINDS, black, encode, exif, noise, png_with, sha
 
 from csim.sources import arrival
 from csim.sources.arrival import Trouble
-from csim.sources.open_picture import MAX_PIXELS, format_of, make_plain, open_picture
+from csim.sources.open_picture import MAX_PIXELS, format_of, make_plain, open_picture, used_bits
 
 GREY = Image.fromarray(shades(30, 40))
 COLOUR = Image.fromarray(np.dstack([shades(30, 40), 255 - shades(30, 40), shades(30, 40) // 2]))
@@ -68,8 +68,8 @@ def test_compressed_tiffs_are_read(compression):
         (b"just text, no image", "not-an-image", "none of these"),
         (b"\0" * 100, "not-an-image", "none of these"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not-an-image", "none of these"),
-        (b"\0\0\0\x18ftypheic" + bytes(100), "unknown-format", "HEIC"),
-        (b"\0\0\0\x1cftypavif" + bytes(100), "unknown-format", "AVIF"),
+        (b"\0\0\0\x18ftypheic" + bytes(100), "damaged", "HEIC"),
+        (b"\0\0\0\x1cftypavif" + bytes(100), "damaged", "AVIF"),
         (b"%PDF-1.7 and so on", "unknown-format", "PDF"),
         (encode(GREY, "jpeg2000"), "unknown-format", "JPEG 2000"),
         (encode(GREY, "gif"), "animated", "GIF"),
@@ -329,3 +329,33 @@ def test_a_spoilt_file_is_never_an_error(content, random):
                 del spoilt[index : index + random.randint(1, 8)]
         spoilt = spoilt or bytearray(b"\0")
     read_or_refuse(bytes(spoilt))
+
+
+DEEP = (np.arange(81, dtype=np.uint16).reshape(9, 9) * 51)[::-1]  # 12 bits: 0 to 4,080
+
+
+def sixteen_bits(kind, **options):
+    return encode(Image.fromarray(np.ascontiguousarray(DEEP)), kind, **options)
+
+
+@pytest.mark.parametrize("kind", ["png", "tiff"])
+def test_twelve_bits_in_a_sixteen_bit_file_are_scaled_by_the_depth_given(kind):
+    seen = np.asarray(open_picture("a", sixteen_bits(kind), bits=12))
+    assert (seen == DEEP >> 4).all()
+    assert np.asarray(open_picture("a", sixteen_bits(kind))).max() == 15
+    assert used_bits(open_picture("a", sixteen_bits(kind))) == 12
+
+
+def test_a_tiff_that_states_its_depth_is_scaled_by_it():
+    file = sixteen_bits("tiff", tiffinfo={281: 4095})
+    seen = open_picture("a", file)
+    assert (np.asarray(seen) == DEEP >> 4).all()
+    assert used_bits(seen) is None
+
+
+def test_values_above_the_depth_given_become_white():
+    assert np.asarray(open_picture("a", sixteen_bits("png"), bits=10)).max() == 255
+
+
+def test_files_of_eight_bits_have_no_depth_to_ask_about():
+    assert used_bits(open_picture("a", encode(GREY))) is None

@@ -121,11 +121,11 @@ def test_closing_ends_the_threads_and_the_rest_is_not_decoded(monkeypatch):
             is_closed.set()
             super().shutdown(**options)
 
-    def noted(arrival, shape):
+    def noted(arrival, shape, bits):
         begun.append(arrival)
         if arrival.id != "0":
             is_closed.wait(HANG_SECONDS)
-        return decode(arrival, shape)
+        return decode(arrival, shape, bits)
 
     monkeypatch.setattr(prefetch, "ThreadPoolExecutor", Pool)
     monkeypatch.setattr(prefetch, "decode", noted)
@@ -181,9 +181,9 @@ def test_a_slow_source_is_not_waited_for_once_images_are_ready(monkeypatch):
 def test_thumbnails_are_decoded_by_one_thread(monkeypatch):
     decoders = Counter()
 
-    def noted(arrival, shape):
+    def noted(arrival, shape, bits):
         decoders[threading.get_ident()] += 1
-        return decode(arrival, shape)
+        return decode(arrival, shape, bits)
 
     monkeypatch.setattr(prefetch, "decode", noted)
     monkeypatch.setattr(prefetch, "ThreadPoolExecutor", QuickPool)

@@ -63,6 +63,18 @@ def nothing_more(found):
     return [next(found) for _ in range(LOOKS)] == [None] * LOOKS
 
 
+def test_what_changes_or_returns_is_fresh_and_what_was_there_is_not(tmp_path, watch):
+    for name in ("a.png", "b.png"):
+        old(save(IMAGE, tmp_path / name))
+    found = watch()
+    assert [one.is_fresh for one in until(found, 2)] == [False, False]
+    assert nothing_more(found)
+    (tmp_path / "a.png").unlink()
+    assert nothing_more(found)
+    save(encode(shades(9, 8)), tmp_path / "a.png")
+    assert [(one.id, one.is_fresh) for one in until(found, 1)] == [("a.png", True)]
+
+
 def test_first_comes_what_is_there_in_order_of_paths_and_then_what_comes(tmp_path, watch):
     for name in ("b.png", "a/2.png", "a/1.png", "a.png"):
         old(save(IMAGE, tmp_path / name))
