@@ -22,12 +22,12 @@ def backup(
     """Copy a stream folder, even while it runs.
 
     The copy is a stream folder as it was at one moment. Every command can read
-    it, and `csim run` can continue it.
+    it, and `csim run` can continue it. `csim restore` brings it back.
 
     Example: csim backup birds /mnt/backup/birds-2026-11-16
     """
-    with Console(stderr=True).status("copying"):
-        size = copy_folder(folder, copy)
+    with Console(stderr=True).status("copying") as shown:
+        size = copy_folder(folder, copy, lambda share: shown.update(f"copying, {share:.0%}"))
     if as_json:
         typer.echo(json.dumps({"copy": str(copy), "bytes": size}))
     else:

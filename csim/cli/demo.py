@@ -26,6 +26,8 @@ from csim.bench.methods import open_with
 from csim.bench.run import Run, run
 from csim.bench.scenario import Stream, paper_stream
 from csim.classifier import StreamClassifier
+from csim.cli.demo_page import serve_digits
+from csim.cli.pipe_console import PipeConsole
 from csim.errors import InputError
 from csim.metrics.figures import Summary, milestones, summarise
 from csim.records import Asked, ClassAdded, ClassId, Event, Floats, Ints, Retrained
@@ -50,14 +52,26 @@ Seed = Annotated[
     typer.Option(min=0, help="Seed of the known digits, of the order and of the first weights."),
 ]
 Out = Annotated[
-    Path, typer.Option(help="Folder for report.html. csim makes it if it does not exist.")
+    Path,
+    typer.Option(help="Folder for report.html, or with --page for the stream. csim makes it."),
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the figures as one JSON object on the last line.")
 ]
 
+OnPage = Annotated[
+    bool, typer.Option("--page", help="Answer the questions yourself, in the browser.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 takes a free one.")]
 
-def demo(seed: Seed = 0, out: Out = Path("csim-demo"), as_json: AsJson = False) -> None:
+
+def demo(
+    seed: Seed = 0,
+    out: Out = Path("csim-demo"),
+    page: OnPage = False,
+    port: Port = 8000,
+    as_json: AsJson = False,
+) -> None:
     """Watch csim discover seven of ten handwritten digits.
 
     csim knows three classes at the start. The others appear in a stream of about
@@ -65,10 +79,18 @@ def demo(seed: Seed = 0, out: Out = Path("csim-demo"), as_json: AsJson = False) 
     writes a report, one HTML file. The demo needs no network and usually takes
     less than two minutes.
 
+    With --page you answer yourself: csim serves the labelling page, and the
+    images come at about the pace at which you can answer.
+
     Example: csim demo --seed 1 --out my-demo
+
+    Example: csim demo --page
     """
+    if page:
+        _serve(seed, out, port)
+        return
     start = time.perf_counter()
-    console = Console(highlight=False, markup=False)
+    console = PipeConsole(highlight=False, markup=False)
     chosen = settings(seed)
     report = _reserve(out)
     stream = paper_stream(digits(), known_share=0.3, seed=seed)
@@ -93,6 +115,11 @@ def demo(seed: Seed = 0, out: Out = Path("csim-demo"), as_json: AsJson = False) 
             "seconds": round(seconds, 2),
         }
         typer.echo(json.dumps(dataclasses.asdict(summary) | more))
+
+
+def _serve(seed: int, out: Path, port: int) -> None:
+    stream = paper_stream(digits(), known_share=0.3, seed=seed)
+    serve_digits(stream, settings(seed), out, port)
 
 
 def settings(seed: int) -> Settings:

@@ -13,53 +13,95 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from csim.cli.download import download, download_model, folder_and_out, only_out
+from csim.cli.service_options import TokenFile, Url
+from csim.errors import InputError
 from csim.export.destination import atomic_output
 from csim.export.image_folder import write_images
 from csim.export.label_studio import labelling_config, write_tasks
 from csim.export.labels import write_labels
 from csim.export.model import files_of, write_model
+from csim.export.onnx_model import write_onnx
 from csim.export.predictions import write_predictions
 from csim.folder.reader import Reader
 
 Folder = Annotated[Path, typer.Argument(help="The stream folder. It may be running.")]
-Table = Annotated[Path, typer.Argument(help="The .csv or .jsonl file to write.")]
+FolderAndTable = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="[FOLDER] OUT",
+        help="The stream folder, which may be running, and the .csv or .jsonl file to write. "
+        "With --url, the file alone.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+SourceFilter = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Only images of this source, a camera's name.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as one JSON object.")]
 
 
 def labels(
-    folder: Folder,
-    out: Table,
+    paths: FolderAndTable,
     warm_up: Annotated[
         bool, typer.Option("--warm-up", help="Include the labelled images given to `csim init`.")
     ] = False,
+    source: SourceFilter = None,
     force: Force = False,
     as_json: AsJson = False,
+    url: Url = None,
+    token_file: TokenFile = None,
 ) -> None:
     """Write the current class of each image and who decided it.
 
-    The columns are item, class, decided_by, score, question and position.
-    The score is the one at arrival. decided_by is told (a person saw this
+    The columns are item, class, decided_by, score, question, position, time and
+    answered. The score and the time (UTC) are those at arrival; answered is
+    when the answer was given. decided_by is told (a person saw this
     image), answer (it was in an answered group), model or none. Take care with
     spreadsheets: they read a name that begins with = as a formula.
 
     Example: csim export labels birds labels.csv
+
+    Example: csim export labels labels.csv --url http://127.0.0.1:8000
     """
+    if url is not None:
+        if warm_up:
+            raise InputError("--warm-up needs a stream folder, and --url names a service")
+        download(f"labels{only_out(paths).suffix}", only_out(paths), url, token_file, force=force)
+        _print_outcome({"file": str(paths[0])}, f"{paths[0]} has the labels", as_json)
+        return
+    folder, out = folder_and_out(paths)
     with Reader(folder) as reader:
         total = reader.counts.images(warm_up=warm_up)
         with _show_progress("images", total) as follow:
-            rows = write_labels(reader, out, warm_up=warm_up, overwrite=force, follow=follow)
+            rows = write_labels(
+                reader, out, warm_up=warm_up, source=source, overwrite=force, follow=follow
+            )
     _print_outcome({"file": str(out), "rows": rows}, f"{out} has {rows:,} images", as_json)
 
 
-def predictions(folder: Folder, out: Table, force: Force = False, as_json: AsJson = False) -> None:
+def predictions(
+    paths: FolderAndTable,
+    force: Force = False,
+    as_json: AsJson = False,
+    url: Url = None,
+    token_file: TokenFile = None,
+) -> None:
     """Write all predictions from the first image on, as `csim run --out` does.
 
     There is a line for each image at its arrival, and one more whenever its
     class changed later.
 
     Example: csim export predictions birds predictions.jsonl
+
+    Example: csim export predictions predictions.csv --url http://127.0.0.1:8000
     """
+    if url is not None:
+        out = only_out(paths)
+        download(f"predictions{out.suffix}", out, url, token_file, force=force)
+        _print_outcome({"file": str(out)}, f"{out} has the predictions", as_json)
+        return
+    folder, out = folder_and_out(paths)
     with Reader(folder) as reader, _show_progress("lines", reader.counts.lines()) as follow:
         rows = write_predictions(reader, out, overwrite=force, follow=follow)
     _print_outcome({"file": str(out), "rows": rows}, f"{out} has {rows:,} lines", as_json)
@@ -71,6 +113,7 @@ def images(
     every: Annotated[
         bool, typer.Option("--all", help="Copy every image that has a class and a kept picture.")
     ] = False,
+    source: SourceFilter = None,
     as_json: AsJson = False,
 ) -> None:
     """Copy pictures into a folder with a subfolder per class.
@@ -84,7 +127,7 @@ def images(
     with Reader(folder) as reader:
         total = reader.counts.pictures(with_class=True, told_only=not every)
         with _show_progress("images", total) as follow:
-            copied = write_images(reader, out, every=every, follow=follow)
+            copied = write_images(reader, out, every=every, source=source, follow=follow)
     _print_outcome(
         {"folder": str(out), **asdict(copied)},
         f"{out} has {copied.images:,} images of {copied.classes} classes",
@@ -94,6 +137,8 @@ def images(
         typer.echo(f"{copied.gone:,} more have no kept picture", err=True)
     if copied.unnamed and not as_json:
         typer.echo(f"{copied.unnamed:,} more have no class", err=True)
+    if copied.junk and not as_json:
+        typer.echo(f"{copied.junk:,} more are junk", err=True)
 
 
 def label_studio(
@@ -133,24 +178,47 @@ def label_studio(
 
 
 def model(
-    folder: Folder,
-    out: Annotated[
-        Path, typer.Argument(help="Path of the two files, with or without .safetensors.")
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[FOLDER] OUT",
+            help="The stream folder, which may be running, and the path of the two files, with or "
+            "without .safetensors. With --url, the path alone.",
+        ),
     ],
+    onnx: Annotated[
+        bool, typer.Option("--onnx", help="Write one ONNX graph to OUT instead: pixels to class.")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
+    url: Url = None,
+    token_file: TokenFile = None,
 ) -> None:
     """Write the model in use as plain arrays, with a model card.
 
     OUT.safetensors holds the arrays. OUT.json holds the classes, the thresholds,
-    the settings, the training images, and how to compute with the arrays.
+    the settings, the training images, and how to compute with the arrays. With
+    --onnx, OUT is one graph for any ONNX runtime: uint8 images in; vectors,
+    probabilities, the best class, and accept or reject out.
 
     Example: csim export model birds model
+
+    Example: csim export model birds model.onnx --onnx
+
+    Example: csim export model model --url http://127.0.0.1:8000
     """
-    with Reader(folder) as reader:
-        card = write_model(reader, out, overwrite=force)
+    if onnx:
+        _write_graph(paths, url, force=force, as_json=as_json)
+        return
+    if url is None:
+        folder, out = folder_and_out(paths)
+        with Reader(folder) as reader:
+            card = write_model(reader, out, overwrite=force)
+    else:
+        out = only_out(paths)
+        card = download_model(out, url, token_file, force=force)
     file, beside = files_of(out)
-    values = {
+    values: dict[str, object] = {
         "file": str(file),
         "card": str(beside),
         "model": card["model"],
@@ -159,6 +227,16 @@ def model(
     _print_outcome(
         values, f"{file} is model {card['model']}, trained on {card['images']:,} images", as_json
     )
+
+
+def _write_graph(paths: list[Path], url: str | None, *, force: bool, as_json: bool) -> None:
+    if url is not None:
+        raise InputError("--onnx needs a stream folder, and --url names a service")
+    folder, out = folder_and_out(paths)
+    with Reader(folder) as reader:
+        card = write_onnx(reader, out, overwrite=force)
+    values: dict[str, object] = {"file": str(out), "model": card["model"]}
+    _print_outcome(values, f"{out} is model {card['model']} as an ONNX graph", as_json)
 
 
 @contextmanager

@@ -23,7 +23,16 @@ CLASSES = (
         "Give a class another name; its id stays the same.",
     ),
     CommandEntry("merge", "csim.cli.classes.edit:merge", "Merge one class into another."),
-    CommandEntry("remove", "csim.cli.classes.edit:remove", "Remove a class and its stored images."),
+    CommandEntry(
+        "remove",
+        "csim.cli.classes.edit:remove",
+        "Remove a class and its stored images; `csim classes restore` brings it back.",
+    ),
+    CommandEntry(
+        "restore",
+        "csim.cli.classes.edit:restore",
+        "Bring a removed class back, with its id and its labels.",
+    ),
 )
 
 EXPORT = (
@@ -114,9 +123,19 @@ BENCH = (
         "Remove the additions of the default preset one at a time.",
     ),
     CommandEntry(
+        "reproduced",
+        "csim.cli.bench.stream_tables:reproduced",
+        "Compare the paper's own figures with those of its method here, on full streams.",
+    ),
+    CommandEntry(
         "tuning",
         "csim.cli.bench.stream_tables:tuning",
         "Compare readings of the paper on full streams of Fashion-MNIST.",
+    ),
+    CommandEntry(
+        "photos",
+        "csim.cli.bench.stream_tables:photos",
+        "Compare encoders and methods on streams of photographs.",
     ),
     CommandEntry(
         "mining",
@@ -136,12 +155,40 @@ BENCH = (
     CommandEntry(
         "speed",
         "csim.cli.bench.speed:speed",
-        "Measure the cost of the losses and of the engine, as ratios within one run.",
+        "Measure how fast csim is, as ratios within one run.",
+    ),
+    CommandEntry(
+        "photo-cost",
+        "csim.cli.bench.photo_cost:photo_cost",
+        "Measure what a stream of photographs costs beside its encoder.",
     ),
     CommandEntry(
         "durability",
         "csim.cli.bench.durability:durability",
         "Kill a running stream many times and measure what durability costs.",
+    ),
+    CommandEntry(
+        "year",
+        "csim.cli.bench.year:year",
+        "Simulate a year of images and measure how large and slow the folder gets.",
+    ),
+    CommandEntry(
+        "service",
+        "csim.cli.bench.service:service",
+        "Load the service, kill it many times, and measure pace and waits.",
+    ),
+    CommandEntry(
+        "scaling",
+        "csim.cli.bench.scaling:scaling",
+        "Measure workers, the replacement of a node, and the coordinator alone.",
+    ),
+    CommandEntry(
+        "page", "csim.cli.bench.page:page", "Measure how fast the labelling page is, in chromium."
+    ),
+    CommandEntry(
+        "junk",
+        "csim.cli.bench.junk:junk",
+        "Compare skipping images of no interest with calling them junk.",
     ),
     CommandEntry(
         "report",
@@ -158,11 +205,26 @@ COMMANDS = (
     CommandEntry(
         "run", "csim.cli.run:run", "Classify images and continue where the last run stopped."
     ),
+    CommandEntry(
+        "push",
+        "csim.cli.push:push",
+        "Send images to a Redis stream, from which `csim run` takes them.",
+    ),
+    CommandEntry(
+        "worker",
+        "csim.cli.worker:worker",
+        "Decode and embed the images of a Redis stream for a `csim run` elsewhere.",
+    ),
+    CommandEntry(
+        "serve",
+        "csim.cli.serve:serve",
+        "Serve a stream folder over HTTP: the labelling page, and an API for programs.",
+    ),
     CommandEntry("label", "csim.cli.label:label", "Answer the open questions of a stream."),
     CommandEntry(
         "status", "csim.cli.status:status", "Show the state of a stream, even while it runs."
     ),
-    GroupEntry("classes", "List, add, rename, merge and remove classes.", CLASSES),
+    GroupEntry("classes", "List, add, rename, merge, remove and restore classes.", CLASSES),
     CommandEntry(
         "undo", "csim.cli.undo:undo", "Take back an answer so that you can give another one."
     ),
@@ -173,6 +235,7 @@ COMMANDS = (
         "Write one HTML page about a stream, even while it runs.",
     ),
     CommandEntry("backup", "csim.cli.backup:backup", "Copy a stream folder, even while it runs."),
+    CommandEntry("restore", "csim.cli.restore:restore", "Restore a stream folder from a backup."),
     GroupEntry("bench", "Measure methods on streams and make the published tables.", BENCH),
 )
 

@@ -8,7 +8,10 @@ from typing import NoReturn, TypeVar
 
 import typer
 
-from csim.errors import InputError
+from csim.errors import InputError, SettingsError
+from csim.folder.folding import KeptHistory
+
+_FEWEST_IMAGES = 10_000  # of history: a file of predictions may be some batches behind
 
 Number = TypeVar("Number", int, float)
 
@@ -81,6 +84,25 @@ def parse_bytes(text: str) -> int:
     _refuse(f"a size must be a number of bytes, as 500MB or 2GB; got {text!r}")
 
 
+def parse_history(text: str) -> KeptHistory:
+    """Read how long a folder lists every image: 90d, 12h, a number of images, or all."""
+    try:
+        history = KeptHistory.from_text(text)
+    except SettingsError as error:
+        _refuse(f"--{error}")
+    if (history.images or _FEWEST_IMAGES) >= _FEWEST_IMAGES:
+        return history
+    _refuse(f"--history must be {_FEWEST_IMAGES:,} images or more, got {text!r}")
+
+
 def _refuse(reason: str) -> NoReturn:
     typer.echo(f"csim: {reason}", err=True)
     raise typer.Exit(2)
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Return the height and width of a text such as 48 or 48x64."""
+    height, _, width = text.partition("x")
+    if not height.isdecimal() or not (width or height).isdecimal():
+        raise InputError(f"--size must be pixels, as 48 or 48x64 (height x width); got {text!r}")
+    return int(height), int(width or height)

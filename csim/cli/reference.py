@@ -7,14 +7,13 @@ Run this after you change a help text:
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
-from csim.cli import exit_codes
+from csim.cli.exit_codes import EXIT_CODES
 from csim.cli.lazy_group import CommandEntry, GroupEntry
 from csim.cli.main import COMMANDS
 
@@ -65,9 +64,8 @@ def _contents(commands: Sequence[tuple[str, CommandEntry]]) -> str:
 
 
 def _exit_codes() -> str:
-    """Return the section on exit codes, from the docstring of their module."""
-    found = re.findall(r"^(\d+) +(.+)$", inspect.getdoc(exit_codes) or "", re.MULTILINE)
-    rows = [["0", "success"], *([code, meaning] for code, meaning in found)]
+    """Return the section on exit codes."""
+    rows = [[str(code), _plain(meaning)] for code, meaning in EXIT_CODES.items()]
     return f"## Exit codes\n\n{_table(['code', 'meaning'], rows)}"
 
 
@@ -96,7 +94,7 @@ def _usage(param: Parameter) -> str:
 
 
 def _upper(param: Parameter) -> str:
-    return (param.name or "").upper()
+    return param.metavar or (param.name or "").upper()
 
 
 def _flags(param: Parameter) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from csim.errors import InputError
 from csim.folder.send import send
-from csim.records import Answer, Edit
+from csim.messages import Answer, Edit
 
 
 def send_and_print(folder: Path, message: Answer | Edit, done_text: str, as_json: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 from csim.cli.send_message import send_and_print
 from csim.errors import QuestionError
 from csim.folder.reader import Reader
-from csim.records import Undo
+from csim.messages import Undo
 
 
 def undo(
@@ -28,13 +28,16 @@ def undo(
 ) -> None:
     """Take back an answer so that you can give another one.
 
+    It also takes back a skip, or a split whose parts have no answer yet.
     If no other answer named the class, csim removes the class immediately and
     revises its images.
 
     Example: csim undo birds 17
     """
     which = _last(folder) if question is None else question
-    send_and_print(folder, Undo(which), f"the answer to question {which} is taken back", as_json)
+    send_and_print(
+        folder, Undo(which), f"what you said about question {which} is taken back", as_json
+    )
 
 
 def _last(folder: Path) -> int:

@@ -14,7 +14,7 @@ from csim.ask.catalogue import clean_name
 from csim.errors import InputError
 from csim.export.checks import check_question, from_json, within
 from csim.export.label_studio import CHOICE, TEXT
-from csim.records import Answer, Named, Skip
+from csim.messages import Answer, Named, Skip
 
 
 def read_annotations(text: str) -> list[Answer]:

@@ -1,7 +1,7 @@
 """Read answers that people gave elsewhere from a file.
 
     .jsonl  an object per line: "question" with its number,
-            and one of "name", "skip", "split", "undo", "correct"
+            and one of "name", "junk", "skip", "split", "undo", "correct"
     .csv    the columns question and name; others are ignored
     .json   an export of Label Studio
 
@@ -21,10 +21,13 @@ from csim.ask.catalogue import clean_name
 from csim.errors import InputError
 from csim.export.annotations import read_annotations
 from csim.export.checks import check_question, from_json, within
-from csim.records import Answer, Correct, ItemId, Named, Skip, Split, Undo
+from csim.messages import Answer, Correct, Junk, Named, Skip, Split, Undo
+from csim.records import (
+    ItemId,
+)
 
 MOST_BYTES = 250 * 2**20  # the most that Label Studio imports in one file
-_KINDS = ("name", "skip", "split", "undo", "correct")
+_KINDS = ("name", "junk", "skip", "split", "undo", "correct")
 
 
 def read_answers(path: Path) -> list[Answer]:
@@ -94,12 +97,13 @@ def _from_object(value: Any) -> Answer:  # noqa: ANN401
     if kind == "name":
         return Named(question, clean_name(content))
     if kind == "correct":
-        return Correct(question, clean_name(content))
+        return Correct(question, None if content is None else clean_name(content))
     if kind == "split" and isinstance(content, list):
         return Split(question, _parts(content))
     if content is not True:
         raise InputError(f"{kind} must be true, got {json.dumps(content)[:40]}")
     without_content: dict[str, Answer] = {
+        "junk": Junk(question),
         "skip": Skip(question),
         "split": Split(question),
         "undo": Undo(question),

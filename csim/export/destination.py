@@ -11,7 +11,7 @@ from csim.errors import InputError, StorageError
 
 
 @contextmanager
-def atomic_output(path: Path, *, outside: Path, overwrite: bool = False) -> Iterator[Path]:
+def atomic_output(path: Path, *, outside: Path | None, overwrite: bool = False) -> Iterator[Path]:
     """Yield a temporary path to write to, and move it to `path` if the block succeeds.
 
     Parameters
@@ -19,7 +19,7 @@ def atomic_output(path: Path, *, outside: Path, overwrite: bool = False) -> Iter
     path
         The file or folder to make.
     outside
-        The stream folder, in which nothing may be written.
+        The stream folder, in which nothing may be written; None if there is none here.
     overwrite
         Whether to replace an existing file.
     """
@@ -34,8 +34,8 @@ def atomic_output(path: Path, *, outside: Path, overwrite: bool = False) -> Iter
         ) from error
 
 
-def _check(path: Path, outside: Path, overwrite: bool) -> None:
-    if path.resolve().is_relative_to(outside.resolve()):
+def _check(path: Path, outside: Path | None, overwrite: bool) -> None:
+    if outside is not None and path.resolve().is_relative_to(outside.resolve()):
         raise InputError(
             f"{path} must not be inside the stream folder {outside}, which only csim may change; "
             "choose another path"

@@ -34,10 +34,16 @@ class Copied:
     classes: int = 0
     gone: int = 0  # images whose picture is no longer kept
     unnamed: int = 0  # images without a class
+    junk: int = 0  # images that a person calls junk, or that look like it
 
 
 def write_images(
-    reader: Reader, root: Path, *, every: bool = False, follow: Follow = lambda _: None
+    reader: Reader,
+    root: Path,
+    *,
+    every: bool = False,
+    source: str | None = None,
+    follow: Follow = lambda _: None,
 ) -> Copied:
     """Copy pictures into a new folder, sorted by class.
 
@@ -49,6 +55,8 @@ def write_images(
         The new folder; neither it nor `root.csv` may exist yet.
     every
         Copy every image that has a class and a picture, not only those that a person labelled.
+    source
+        Copy only images of this camera; None copies all.
     follow
         Called with the number of images copied so far.
     """
@@ -64,7 +72,7 @@ def write_images(
         folders = folder_names(row.name for row in reader.classes())
         writer = csv.writer(file)
         writer.writerow(FIELDS)
-        for item, picture in _pictures(reader, every, copied):
+        for item, picture in _pictures(reader, every, source, copied):
             assert item.name is not None
             path = _put(temporary / folders[item.name], item, picture).relative_to(temporary)
             writer.writerow(
@@ -81,10 +89,15 @@ def table_of(root: Path) -> Path:
     return root.with_name(f"{root.name}.csv")
 
 
-def _pictures(reader: Reader, every: bool, copied: Copied) -> Iterator[tuple[ItemRow, bytes]]:
+def _pictures(
+    reader: Reader, every: bool, source: str | None, copied: Copied
+) -> Iterator[tuple[ItemRow, bytes]]:
     """Yield the images to copy with their files; count those that cannot be copied."""
-    for item in reader.items():
+    for item in reader.items(source):
         if not (every or item.is_told):
+            continue
+        if item.is_junk:
+            copied.junk += 1
             continue
         if item.name is None:
             copied.unnamed += 1

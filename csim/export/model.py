@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from csim import __version__, checkpoint
 from csim.errors import CheckpointError, InputError
 from csim.export.destination import atomic_output
 from csim.folder.reader import Reader
-from csim.records import ClassId, Model
+from csim.records import JUNK, ClassId, Model
 
 _USE = (
     "arrays = safetensors.numpy.load_file(file);"
@@ -34,12 +35,24 @@ _USE = (
     "scores = 1 / (1 + exp(-(vectors @ arrays['weights'].T + arrays['bias']))), (n, K):"
     " a column per entry of columns",
 )
+_USE_FROZEN = (
+    "arrays = safetensors.numpy.load_file(file);"
+    " x = the encoder's vectors of RGB images of image_shape, (n, d); see encoder",
+    "x = x - arrays['network.body.mean']; axes = arrays['network.body.axes']",
+    "x = x - (x @ axes.T * arrays['network.body.damping']) @ axes; vectors = x / length(x)",
+    _USE[-1],
+)
+_ACCEPT_BY_ANY = (
+    "of columns of one class_id take the highest; the best is accepted if any reaches its threshold"
+)
 _ACCEPT = {
     "quantile": "of columns of one class_id take the highest;"
     " the best class is accepted if it reaches its threshold",
-    "mean-bound": "of columns of one class_id take the highest;"
-    " the best is accepted if any reaches its threshold",
+    "mean-bound": _ACCEPT_BY_ANY,
+    "mean-bound-model": _ACCEPT_BY_ANY,
 }
+
+_JUNK = f"the class_id {JUNK} is junk: an image that is accepted as junk has no class"
 
 
 def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[str, Any]:
@@ -61,10 +74,10 @@ def write_model(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[
     outside = reader.layout.root
     path, card_path = files_of(path)
     with atomic_output(card_path, outside=outside, overwrite=overwrite) as card_file:
-        model = _in_use(reader)
+        model = model_in_use(reader)
         payload = _payload(model)
         with reader.transaction():
-            card = _card(reader, model) | {
+            card = describe(reader, model) | {
                 "file": path.name,
                 "sha256": hashlib.sha256(payload).hexdigest(),
             }
@@ -86,7 +99,8 @@ def files_of(path: Path) -> tuple[Path, Path]:
     return path.with_name(f"{name}.safetensors"), path.with_name(f"{name}.json")
 
 
-def _in_use(reader: Reader) -> Model:
+def model_in_use(reader: Reader) -> Model:
+    """Return the model in use, read from its file."""
     while True:
         version = reader.models.in_use()
         try:
@@ -104,14 +118,17 @@ def _payload(model: Model) -> bytes:
     return bytes(save(contiguous, metadata={"made_by": f"csim {__version__}"}))
 
 
-def _card(reader: Reader, model: Model) -> dict[str, Any]:
+def describe(reader: Reader, model: Model) -> dict[str, Any]:
+    """Return the card of a model: classes, thresholds, settings, and how to compute with it."""
     settings = reader.config.settings
     (trained,) = (row for row in reader.models.all() if row.version == model.version)
     thresholds_from, lowest = _thresholds(reader, model)
     current = reader.current_classes()
     columns: list[dict[str, Any]] = []
     for class_id in model.class_ids:
-        if (found := current.get(class_id)) is None:  # the class was removed
+        if class_id == JUNK:
+            columns.append({"class_id": JUNK, "name": None, "threshold": lowest.get(JUNK)})
+        elif (found := current.get(class_id)) is None:  # the class was removed
             columns.append({"class_id": None, "name": None, "threshold": None})
         else:
             threshold = lowest.get(found.id)
@@ -119,14 +136,19 @@ def _card(reader: Reader, model: Model) -> dict[str, Any]:
     return {
         "model": model.version,
         "columns": columns,
-        "image_shape": list(model.image_shape),
+        "image_shape": list(reader.config.image_shape),
+        "encoder": None if model.encoder is None else asdict(model.encoder),
         "images": trained.images,  # that it was trained on
         "position": trained.due_at,  # of the stream when its training began
         "in_use_from": trained.installed_at,
         "thresholds_from": thresholds_from,
         "settings": settings.to_dict(),
         "made_by": f"csim {__version__}",
-        "use": [*_USE, _ACCEPT[settings.threshold]],
+        "use": [
+            *(_USE if model.encoder is None else _USE_FROZEN),
+            _ACCEPT[settings.threshold],
+            *([_JUNK] if JUNK in model.class_ids else []),
+        ],
     }
 
 

@@ -76,6 +76,15 @@ def _headline(rows: Sequence[Figure]) -> str:
     return f'<dl class="tops" style="--columns: {columns}">{"".join(tops)}</dl>'
 
 
+def count_of(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count_of(1, "image"), count_of(1200, "image")
+    ('1 image', '1,200 images')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def _anchor(heading: str) -> str:
     return heading.lower().replace(" ", "-")
 
@@ -188,6 +197,8 @@ code { background: var(--card); border: 1px solid var(--line); border-radius: .3
 .members { display: flex; flex-wrap: wrap; gap: 4px; margin-top: .7rem; }
 .members:empty { display: none; }
 .members img { width: 32px; height: 32px; object-fit: contain; }
+.class .members img { width: 96px; height: 96px; }
+.classes { grid-template-columns: repeat(auto-fill, minmax(21.5rem, 1fr)); }
 .group .row { margin-top: .7rem; } .row + .members { margin-top: .2rem; }
 .gone { color: var(--soft); font-size: .84rem; } .asked > .gone { width: 80px; }
 .stranger { outline: 2px solid var(--warn); outline-offset: 1px; }

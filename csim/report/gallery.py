@@ -29,11 +29,13 @@ from csim.records import (
     Question,
     QuestionId,
     Skipped,
+    Undone,
 )
 
 _MOST_MEMBERS = 23  # shown of one group
 _MOST_BYTES = 3_500  # of a lossless thumbnail: 32×32 pixels in colour never take more
 SMALL = 64  # pixels of the longer side: twice what the page shows, for fine screens
+MEDIUM = 96  # pixels of the longer side of a class's images: enough to see a mistake
 LARGE = 160  # pixels of the longer side of the image that a person saw
 _LONGEST_ID = 100  # characters: an id may be a path of thousands
 _PIXELATED_SIDE = 32  # pixels: smaller images are drawn as squares
@@ -72,10 +74,12 @@ def answers(events: Sequence[Event]) -> dict[QuestionId, str]:
         if isinstance(event, Asked):
             name = labels.get(event.question.representative.id)
             found[event.question.id] = _NO_ANSWER if name is None else name
-    for event in events:
-        if isinstance(event, Divided):
+    divided = {event.question_id: event for event in events if isinstance(event, Divided | Undone)}
+    for event in divided.values():
+        if isinstance(event, Divided):  # and not undone since
             found[event.question_id] = f"split into {len(event.into)}"
-        elif isinstance(event, Expired | Skipped) and found.get(event.question_id) == _NO_ANSWER:
+    for event in events:
+        if isinstance(event, Expired | Skipped) and found.get(event.question_id) == _NO_ANSWER:
             found[event.question_id] = "skipped" if isinstance(event, Skipped) else "expired"
     return found
 

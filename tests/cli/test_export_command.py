@@ -103,6 +103,18 @@ def test_label_studio(lived, out):
     }
 
 
+def test_the_model_as_one_graph(lived, out):
+    done = as_json("model", lived, "model.onnx", "--onnx")
+    assert done == {"file": "model.onnx", "model": done["model"]}
+    assert [file.name for file in out.iterdir()] == ["model.onnx"]
+    said = csim("model", lived, "again.onnx", "--onnx").stdout
+    assert said == f"again.onnx is model {done['model']} as an ONNX graph\n"
+    assert (out / "again.onnx").read_bytes() == (out / "model.onnx").read_bytes()
+    refused = csim("model", lived, "model.onnx", "--onnx")
+    assert refused.exit_code == 2
+    assert "must not exist yet" in refused.stderr
+
+
 def test_model(lived, out):
     done = as_json("model", lived, "model")
     assert (done["file"], done["card"]) == ("model.safetensors", "model.json")

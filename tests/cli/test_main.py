@@ -7,22 +7,11 @@ import sys
 from importlib import import_module
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from csim import __version__
-from csim.cli.exit_codes import report_errors
 from csim.cli.lazy_group import GroupEntry
 from csim.cli.main import COMMANDS, app
-from csim.errors import (
-    BusyError,
-    CheckpointError,
-    CsimError,
-    FolderError,
-    InputError,
-    SettingsError,
-    StorageError,
-)
 
 ENTRIES = [
     (f"{entry.name} {child.name}", child)
@@ -129,7 +118,7 @@ def test_an_unknown_command_ends_with_code_2_and_a_suggestion(words, suggestion)
     [
         ("csim be", ["bench"]),
         ("csim bench over", ["over-stream"]),
-        ("csim classes re", ["rename", "remove"]),
+        ("csim classes re", ["rename", "remove", "restore"]),
         ("csim status --js", ["--json"]),
     ],
 )
@@ -141,35 +130,3 @@ def test_completion_offers_commands_and_options(words, offered):
         COMP_CWORD=str(len(words.split()) - 1),
     )
     assert done.stdout.split() == offered, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (CsimError, 2),
-        (InputError, 2),
-        (SettingsError, 2),
-        (FolderError, 3),
-        (CheckpointError, 3),
-        (BusyError, 4),
-        (StorageError, 5),
-    ],
-)
-def test_an_error_of_csim_is_one_line_on_stderr_and_an_exit_code(error, code):
-    small = typer.Typer()
-
-    @small.command()
-    @report_errors
-    def refuse(size: int = typer.Option(3, min=0)) -> None:
-        """Refuse everything."""
-        raise error(f"size must be less than 3, got {size}")
-
-    done = CliRunner().invoke(small, ["--size", "5"])
-    assert done.exit_code == code
-    assert done.stderr == "csim: size must be less than 3, got 5\n"
-    assert done.stdout == ""
-
-
-def test_any_other_error_is_not_hidden():
-    with pytest.raises(ZeroDivisionError):
-        report_errors(lambda: 1 / 0)()

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from csim.cli.exit_codes import EXIT_CODES
 from csim.cli.reference import reference
 
 
@@ -19,10 +20,11 @@ def section(page, name):
 def test_a_section_has_help_usage_arguments_options_and_examples(page):
     text = section(page, "csim label")
     assert "Answer the open questions of a stream." in text
-    assert "```\ncsim label [OPTIONS] FOLDER\n```" in text
-    assert "| `FOLDER` | The stream folder. | required |" in text
+    assert "```\ncsim label [OPTIONS] [FOLDER]\n```" in text
+    assert "| `FOLDER` | The stream folder; leave it out with --url. |  |" in text
     assert "| `--json` |" in text
-    assert "```sh\ncsim label birds\ncsim label birds --from answers.csv\n```" in text
+    assert "```sh\ncsim label birds\ncsim label birds --from answers.csv\n" in text
+    assert "csim export labels [OPTIONS] [FOLDER] OUT" in section(page, "csim export labels")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_hidden_options_are_left_out(page):
 
 def test_exit_codes_are_listed(page):
     codes = re.findall(r"^\| (\d+) \|", section(page, "Exit codes"), re.MULTILINE)
-    assert codes == ["0", "2", "3", "4", "5", "130"]
+    assert codes == [str(code) for code in EXIT_CODES]
 
 
 def test_every_link_of_the_contents_has_its_section(page):

@@ -18,7 +18,7 @@ from csim.folder.make import make
 from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.folder.stream import Stream
-from csim.records import Correct, Named, Skip, Undo
+from csim.messages import Correct, Named, Skip, Undo
 from csim.settings import Settings
 from csim.sources.arrival import Decoded
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from csim.errors import InputError
 from csim.export.annotations import read_annotations
-from csim.records import Named, Skip
+from csim.messages import Named, Skip
 
 
 def chosen(*names):

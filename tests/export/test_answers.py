@@ -11,7 +11,7 @@ from waiting import no_hang
 from csim.errors import InputError
 from csim.export import answers as module
 from csim.export.answers import read_answers
-from csim.records import Correct, Named, Skip, Split, Undo
+from csim.messages import Correct, Named, Skip, Split, Undo
 
 
 def write(tmp_path, name, content):
@@ -79,10 +79,10 @@ def test_what_the_label_command_lists_can_be_filled_in_and_given_back(tmp_path):
         ('{"question": true, "name": "a"}', "got 'True'"),
         ('{"question": 0, "name": "a"}', "from 1 up"),
         ('{"question": 3, "name": ""}', "at least one visible character"),
-        ('{"question": 3, "name": "a\\nb"}', "one line of printable text"),
+        ('{"question": 3, "name": "a\\nb"}', "one line without control characters"),
         ('{"question": 3, "name": null}', "must be text, got NoneType"),
         ('{"question": 3, "correct": 5}', "must be text, got int"),
-        ('{"question": 3, "name": "\\ud800"}', "printable"),
+        ('{"question": 3, "name": "\\ud800"}', "visible character"),
         ('{"question": 3, "skip": false}', "skip must be true, got false"),
         ('{"question": 3, "split": []}', "a list of parts"),
         ('{"question": 3, "split": [["a"], "b"]}', "a list of parts"),

@@ -14,7 +14,7 @@ from csim.export.answers import read_answers
 from csim.export.label_studio import labelling_config, write_tasks
 from csim.folder.reader import Reader
 from csim.folder.send import send
-from csim.records import Named
+from csim.messages import Named
 
 DOCS = Path(__file__).parents[2] / "docs/export.md"
 

@@ -10,7 +10,11 @@ from csim.errors import InputError
 from csim.export.labels import FIELDS, labels, write_labels
 from csim.folder.reader import Reader
 from csim.folder.send import send
-from csim.records import Labelled, MergeClasses, RemoveClass, Undone
+from csim.messages import MergeClasses, RemoveClass
+from csim.records import (
+    Labelled,
+    Undone,
+)
 
 
 def read_csv(path):

@@ -20,7 +20,7 @@ from csim.export.model import write_model
 from csim.export.predictions import write_predictions
 from csim.folder.reader import Reader
 from csim.folder.send import send
-from csim.records import Named
+from csim.messages import Named
 
 ENGINE = """
 import sys
@@ -30,7 +30,7 @@ from csim.folder import inbox
 from csim.folder.database import open_for_messages
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
-from csim.records import Named
+from csim.messages import Named
 
 root = Path(sys.argv[1])
 with Stream(root, trainer=None) as stream, Reader(root) as reader:

@@ -2,6 +2,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -17,11 +18,14 @@ from csim.build import build, make_body
 from csim.embed.encoder import to_inputs
 from csim.embed.network import OpenWorldNetwork
 from csim.errors import CheckpointError, InputError
-from csim.export.model import _payload, write_model
+from csim.export.model import _ACCEPT, _payload, write_model
 from csim.folder.layout import Layout
 from csim.folder.reader import Reader
 from csim.folder.send import send
-from csim.records import MergeClasses, Model, RemoveClass
+from csim.messages import MergeClasses, RemoveClass
+from csim.records import (
+    Model,
+)
 from csim.settings import Settings
 
 DOCS = Path(__file__).parents[2] / "docs/export.md"
@@ -49,6 +53,12 @@ def engine_of(folder):
     state = checkpoint.read(layout.snapshot(step))
     engine.restore(state, checkpoint.model_from(checkpoint.read(layout.model(version))))
     return engine
+
+
+def test_the_card_can_tell_how_each_threshold_accepts():
+    choices = get_args(get_type_hints(Settings)["threshold"])
+    assert set(_ACCEPT) == set(choices)
+    assert _ACCEPT["mean-bound-model"] == _ACCEPT["mean-bound"] != _ACCEPT["quantile"]
 
 
 def test_the_arrays_are_those_of_the_model_in_use(lived, tmp_path):

@@ -13,13 +13,22 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import csim.records as r
 from csim.bench.datasets.digits import digits
 from csim.folder.layout import Config
 from csim.folder.make import make
 from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.folder.stream import Stream
+from csim.messages import (
+    AddClass,
+    Correct,
+    MergeClasses,
+    Named,
+    RemoveClass,
+    RenameClass,
+    Skip,
+    Undo,
+)
 from csim.settings import Settings
 from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.decode import decode
@@ -86,24 +95,24 @@ def small_folder() -> Path:
         ]
     assert len({name for _, name in asked}) == 4
     assert len(asked) > 10
-    messages: list = [r.Skip(asked[0][0])]
+    messages: list = [Skip(asked[0][0])]
     threes = [question_id for question_id, name in asked[1:] if name == "three"]
-    messages += [r.Named(threes[0], "drei")]
+    messages += [Named(threes[0], "drei")]
     messages += [
-        r.Named(question_id, name) for question_id, name in asked[1:] if question_id != threes[0]
+        Named(question_id, name) for question_id, name in asked[1:] if question_id != threes[0]
     ]
     messages += [
-        r.Undo(asked[-1][0]),
-        r.Correct(asked[-2][0], "odd one"),
-        r.Correct(asked[-2][0], asked[-2][1]),
+        Undo(asked[-1][0]),
+        Correct(asked[-2][0], "odd one"),
+        Correct(asked[-2][0], asked[-2][1]),
     ]
-    messages += [r.MergeClasses(_class_of("drei", messages), _class_of("three", messages))]
-    messages += [r.AddClass("nothing"), r.AddClass("never seen")]
+    messages += [MergeClasses(_class_of("drei", messages), _class_of("three", messages))]
+    messages += [AddClass("nothing"), AddClass("never seen")]
     assert all(outcome.refusal is None for outcome in send(root, messages)), send(root, [])
     with Reader(root) as reader:
         gone = next(row.id for row in reader.classes() if row.name == "nothing")
         four = next(row.id for row in reader.classes() if row.name == "four")
-    send(root, [r.RemoveClass(gone), r.RenameClass(four, "FOUR")])
+    send(root, [RemoveClass(gone), RenameClass(four, "FOUR")])
     with Stream(root) as engine:
         engine.take(stream[_BEFORE:])
         engine.note(Trouble("<script>.png", "damaged", "a PNG must be whole, this <one> is not"))
@@ -116,7 +125,7 @@ def _class_of(name: str, messages: list) -> int:
     """Return the id that a new class gets: ids follow those of the two known ones, in order."""
     known = ["", ""]
     for message in messages:
-        if isinstance(message, r.Named | r.Correct) and message.name not in (*known, "zero", NASTY):
+        if isinstance(message, Named | Correct) and message.name not in (*known, "zero", NASTY):
             known.append(message.name)
     return known.index(name)
 

@@ -29,6 +29,11 @@ def make_and_show(make: Callable[[Done], Table], out: Path, as_json: bool) -> No
     with show_count() as on_done:
         table = make(on_done)
     table.write(out)
+    show_table(table, as_json)
+
+
+def show_table(table: Table, as_json: bool) -> None:
+    """Print a table."""
     typer.echo(table.markdown())
     if as_json:
         typer.echo(table.json())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
@@ -20,6 +21,8 @@ from rich.progress import (
 
 from csim.bench.layout.rows import Done
 
+_LINE_SECONDS = 30.0  # between two lines about a run, without a terminal
+
 
 @contextmanager
 def show_count() -> Iterator[Done]:
@@ -35,7 +38,10 @@ def show_count() -> Iterator[Done]:
 
 @contextmanager
 def show_runs(unit: str = "images") -> Iterator[RunProgress]:
-    """Show how far each run is and the time left; without a terminal, a line per finished run."""
+    """Show how far each run is and the time left.
+
+    Without a terminal, print a line when a run starts, another now and then, and one at its end.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -73,6 +79,7 @@ class RunProgress:
         self._total = bars.add_task("all runs, %", total=100)
         self._tasks: dict[int, TaskID] = {}
         self._shares: dict[int, float] = {}
+        self._printed: dict[int, float] = {}  # when a line about each run was last printed
 
     def __call__(self, cases: Sequence[Named], index: int, done: int, total: int) -> None:
         """Show that `done` of `total` steps of the run `cases[index]` are finished."""
@@ -85,7 +92,20 @@ class RunProgress:
         self._bars.update(self._tasks[index], completed=done, visible=done < total)
         if done == total:
             finished = sum(share == 1 for share in self._shares.values())
-            self._console.print(f"{finished}/{len(cases)} {name}", highlight=False, soft_wrap=True)
+            self._print(f"{finished}/{len(cases)} {name}")
+        elif not self._console.is_terminal and self._is_due(index, done):
+            self._print(f"{name}: {done:,} of {total:,} {self._unit}")
+
+    def _is_due(self, index: int, done: int) -> bool:
+        """Tell whether to print a line about a run: at its start, and then from time to time."""
+        now = time.monotonic()
+        if done and now - self._printed.get(index, now) < _LINE_SECONDS:
+            return False
+        self._printed[index] = now
+        return True
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, highlight=False, soft_wrap=True)
 
 
 class DownloadProgress:

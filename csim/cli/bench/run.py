@@ -15,7 +15,7 @@ from csim.bench.results import Result
 from csim.bench.study import measure
 from csim.cli.bench.options import AsJson, DataDir, Jobs, KnownShare, Out, Seeds
 from csim.cli.bench.progress import DownloadProgress, show_runs
-from csim.cli.option_parsers import number_parser, parse_settings, parse_share
+from csim.cli.option_parsers import number_parser, parse_settings, parse_share, parse_size
 
 _COLUMNS = {
     "accuracy": "accuracy %",
@@ -57,7 +57,10 @@ Budget = Annotated[
 ]
 Scenario = Annotated[
     str,
-    typer.Option(help="Order of the images: paper, together, returning, long-tail or drift."),
+    typer.Option(
+        help="Order of the images: paper, own-period, same-rate, together, returning, long-tail or "
+        "drift."
+    ),
 ]
 Delay = Annotated[
     int,
@@ -83,9 +86,33 @@ Wrong = Annotated[
     float,
     typer.Option(parser=number_parser("--wrong", float), help="Share of answers that are wrong."),
 ]
+AskAtEnd = Annotated[
+    bool,
+    typer.Option(
+        "--ask-at-end",
+        help="Let paper ask about the images that still wait at the end; other methods always do.",
+    ),
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", help="Change a setting: --set epochs=5. Repeat the option for more."),
+]
+EncoderName = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        show_default="own",
+        help="What turns images into vectors: own, lite0, lite1, lite2, hf:NAME, hf:DIRECTORY or "
+        "onnx:FILE. See docs/encoders.md.",
+    ),
+]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        show_default="their own size",
+        help="Resize your own images to this height and width: 48 or 48x64. Without it, images of "
+        "different sizes become 64x64, or get the size of the encoder.",
+    ),
 ]
 YourImages = Annotated[
     Path | None,
@@ -105,8 +132,11 @@ def run(
     jitter: Jitter = 0,
     missing: Missing = 0.0,
     wrong: Wrong = 0.0,
+    ask_at_end: AskAtEnd = False,
     change: Changes = None,
+    encoder: EncoderName = None,
     data: YourImages = None,
+    size: Size = None,
     data_dir: DataDir = None,
     out: Out = Path("results"),
     jobs: Jobs = 2,
@@ -120,6 +150,11 @@ def run(
 
     Example: csim bench run paper fashion-mnist --seed 0 --seed 1 --thin 5 --json
     """
+    changes = parse_settings(change or [])
+    if encoder is not None:
+        changes["encoder"] = encoder
+    if data is not None:
+        typer.echo(f"reading {data}", err=True)
     case = Case(
         method,
         dataset,
@@ -128,8 +163,10 @@ def run(
         scenario=scenario,
         budget=budget,
         answers=Answers(delay=delay, jitter=jitter, missing=missing, wrong=wrong),
-        changes=parse_settings(change or []),
+        changes=changes,
+        ask_at_end=ask_at_end,
         path=data,
+        size=parse_size(size) if size else None,
     )
     with show_runs() as on_run:
         cases = [dataclasses.replace(case, seed=number) for number in dict.fromkeys(seed)]
@@ -145,7 +182,7 @@ def run(
 def _table(results: list[Result]) -> str:
     head = ["seed", *_COLUMNS.values()]
     rows = [
-        [str(result.seed), *(f"{result.figures[name]:.4g}" for name in _COLUMNS)]
+        [str(result.seed), *(_number(result.figures[name]) for name in _COLUMNS)]
         for result in results
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -154,6 +191,10 @@ def _table(results: list[Result]) -> str:
         for row in [head, *rows]
     ]
     return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"
 
 
 def _joined(results: list[Result]) -> dict[str, object]:

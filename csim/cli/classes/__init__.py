@@ -1,1 +1,1 @@
-"""`csim classes`: list, add, rename, merge and remove classes."""
+"""`csim classes`: list, add, rename, merge, remove and restore classes."""

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from csim.cli.pipe_console import PipeConsole
 from csim.folder.reader import Reader
 
 
@@ -41,4 +41,4 @@ def list_classes(
     for row in rows:
         learned = "yes" if row.is_learned else "not yet"
         table.add_row(str(row.id), row.name, f"{row.images:,}", f"{row.told:,}", learned)
-    Console(highlight=False, markup=False).print(table)
+    PipeConsole(highlight=False, markup=False).print(table)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from csim.metrics.accuracy import accuracy, accuracy_curve
+from csim.metrics.audit import AuditFigures
 from csim.records import Floats, ItemId
 from csim.report.charts import MOST_LANES, Lane, stream_chart
 from csim.report.folder.facts import Facts
@@ -45,6 +46,27 @@ def figures(judged: Judged) -> list[Figure]:
         meaning = "Grouped images that have the same class as the image that a person saw."
         rows.append(Figure("purity", percent(share), meaning))
     return rows
+
+
+def estimates(audit: AuditFigures | None) -> list[Figure]:
+    """Return the accuracy that the audit estimates, if it has answers."""
+    if audit is None:
+        return []
+    drawn = f"Estimated from {audit.answers:,} images that were drawn at random and named."
+    return [
+        Figure(
+            f"estimated accuracy {moment}",
+            percent(estimate.share),
+            f"{drawn} With 95 % confidence it lies between {percent(estimate.low)} and "
+            f"{percent(estimate.high)}.",
+            f"of the labels {verb} right {moment}, by estimate: "
+            f"{percent(estimate.low)} to {percent(estimate.high)}",
+        )
+        for moment, verb, estimate in (
+            ("today", "are", audit.today),
+            ("at arrival", "were", audit.at_arrival),
+        )
+    ]
 
 
 def section(judged: Judged, facts: Facts) -> str:

@@ -15,9 +15,10 @@ import numpy as np
 from csim.folder.reader import QuestionRow, Reader
 from csim.metrics.truth import Truth
 from csim.records import ClassId, Item, ItemId, QuestionId
-from csim.report.gallery import LARGE, SMALL, Card
+from csim.report.gallery import LARGE, MEDIUM, SMALL, Card
 from csim.sources.arrival import Trouble
 from csim.sources.open_picture import open_picture
+from csim.utc import utc
 
 _MOST_MEMBERS = 14  # shown of one group, beside its representative: three rows of a card
 _EXAMPLES = 6  # shown of a class: so many that a person labelled, and so many that csim did
@@ -40,7 +41,7 @@ def examples(reader: Reader, class_ids: Sequence[ClassId]) -> dict[ClassId, Exam
     """Return images of some classes whose pictures are kept."""
     found = {class_id: Examples() for class_id in class_ids}
     for row in reader.samples.newest(_EXAMPLES):
-        if row.class_id in found and (item := picture(reader, row.place, row.id)):
+        if row.class_id in found and (item := picture(reader, row.place, row.id, MEDIUM)):
             shown = found[row.class_id]
             (shown.told if row.is_told else shown.given).append(item)
     return found
@@ -127,12 +128,12 @@ def _card(reader: Reader, row: QuestionRow, truth: Truth | None) -> Card:
     return Card(
         row.id,
         row.position,
-        row.name if row.name is not None else _OUTCOMES.get(row.status, row.status),
+        "junk" if row.is_junk else row.name or _OUTCOMES.get(row.status, row.status),
         face,
         [item for item in shown if item is not None],
         len(members),
         odd,
-        _guesses(row),
+        _note(row),
     )
 
 
@@ -150,7 +151,9 @@ def _odd(
     return {item_id: truth[item_id] for item_id in ids.values() if truth[item_id] != expected}
 
 
-def _guesses(row: QuestionRow) -> str:
+def _note(row: QuestionRow) -> str:
+    if row.answered is not None:
+        return f"asked {utc(row.time)}, answered {utc(row.answered)}"
     if row.status != "open" or not row.guesses:
         return ""
     return "the model's guess: " + ", ".join(

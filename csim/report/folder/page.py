@@ -16,26 +16,27 @@ from csim.folder.models import ModelRow
 from csim.folder.reader import Reader
 from csim.metrics.truth import Truth
 from csim.report.charts import MOST_LANES, embedding_chart
-from csim.report.folder import accuracy
-from csim.report.folder.facts import ClassFacts, Facts, gather
-from csim.report.folder.groups import Examples, examples, open_cards, settled_cards
+from csim.report.folder import accuracy, advice, class_cards
+from csim.report.folder.facts import Facts, gather
+from csim.report.folder.groups import open_cards, settled_cards
 from csim.report.folder.projection import NO_CLASS, project_items
 from csim.report.folder.truth import Judged, judge
 from csim.report.frame import (
     Figure,
     assemble,
     captioned,
+    count_of,
     figure_table,
     origin_table,
     percent,
     table,
 )
-from csim.report.gallery import brief, groups, thumbnail
+from csim.report.gallery import brief, groups
 from csim.report.timeline import classes_chart, cost_chart
+from csim.utc import duration
 
 _MOST_OPEN = 12  # open questions shown
 _MOST_SETTLED = 24  # other questions shown
-_MOST_CLASSES = 40  # shown with examples
 _MOST_MODELS = 24  # rows of the table
 
 
@@ -56,11 +57,12 @@ def render(root: Path, truth: Truth | None = None, origin: Mapping[str, str] | N
         judged = None if truth is None else judge(reader, truth)
         rows = figures(facts, judged)
         sections = {
+            "What to do": advice.section(facts, judged, reader.config),
             "Open questions": _open(reader, facts, root),
             "Accuracy": "" if judged is None else accuracy.section(judged, facts),
             "Classes over time": _over_time(facts),
             "Labelling cost": _cost(facts),
-            "Classes": _classes(reader, facts),
+            "Classes": class_cards.section(reader, facts),
             "Groups and their answers": _groups(reader, facts, judged),
             "Embedding": _embedding(reader, facts),
             "Models": _models(facts.models),
@@ -85,7 +87,7 @@ def lead(facts: Facts) -> str:
         text += (
             f"csim knew {facts.first:,} classes at the start and knows {facts.learned:,} today. "
         )
-    text += f"It asked {_count(len(facts.asked), 'question')}"
+    text += f"It asked {count_of(len(facts.asked), 'question')}"
     if opened:
         return f"{text}, of which {opened:,} {'wait' if opened > 1 else 'waits'} for an answer."
     return f"{text}."
@@ -98,6 +100,7 @@ def figures(facts: Facts, judged: Judged | None) -> list[Figure]:
     unreadable = sum(facts.status.troubles.values())
     return [
         *([] if judged is None else accuracy.figures(judged)),
+        *accuracy.estimates(facts.status.audit),
         Figure(
             "images",
             f"{images:,}",
@@ -132,6 +135,8 @@ def figures(facts: Facts, judged: Judged | None) -> list[Figure]:
             f"{int(facts.waiting.sum()):,}",
             "Images of the stream that fit no class, or whose class was removed.",
         ),
+        *_junk(facts.status.junk),
+        *_times(facts),
         Figure(
             "unreadable files",
             f"{unreadable:,}",
@@ -139,6 +144,25 @@ def figures(facts: Facts, judged: Judged | None) -> list[Figure]:
             "files could not be read",
         ),
     ]
+
+
+def _junk(images: int) -> list[Figure]:
+    text = "Images of the stream that people call junk, or that look like it. They have no class."
+    return [Figure("junk", f"{images:,}", text)] if images else []
+
+
+def _times(facts: Facts) -> list[Figure]:
+    """Return how fast the stream goes and people answer, as far as it is known."""
+    rate = facts.status.images_per_second
+    wait = facts.status.seconds_to_answer
+    found = []
+    if rate is not None:
+        text = f"Images per second in the minute before the last one, {facts.status.last_image}."
+        found.append(Figure("images per second", f"{rate:,.3g}", text))
+    if wait is not None:
+        text = "Median time between a question and its answer, of the newest 100 answers."
+        found.append(Figure("answered in", duration(wait), text))
+    return found
 
 
 def _allowance(facts: Facts) -> str:
@@ -156,7 +180,7 @@ def _open(reader: Reader, facts: Facts, root: Path) -> str:
     shown = f" The {_MOST_OPEN} oldest are shown." if opened > _MOST_OPEN else ""
     command = escape(f"csim label {shlex.quote(str(root))}")
     return (
-        f"<p>{_count(opened, 'question')} {'wait' if opened > 1 else 'waits'} for an answer. "
+        f"<p>{count_of(opened, 'question')} {'wait' if opened > 1 else 'waits'} for an answer. "
         f"To answer, run <code>{command}</code>. "
         "Name what you see on the large image: csim gives your answer to the whole group."
         f"{shown}</p>{groups(open_cards(reader, _MOST_OPEN))}"
@@ -200,55 +224,15 @@ def _cost(facts: Facts) -> str:
     return captioned(chart, text)
 
 
-def _classes(reader: Reader, facts: Facts) -> str:
-    shown = facts.classes[:_MOST_CLASSES]
-    if not shown:
-        return "<p>There is no class.</p>"
-    pictures = examples(reader, [row.id for row in shown])
-    cards = "".join(_class(row, pictures[row.id]) for row in shown)
-    text = (
-        "The newest images of each class: those that a person labelled, and those that csim "
-        "labelled. Look for wrong ones among csim's. Hold the pointer over an image to see its id."
-    )
-    if len(facts.classes) > len(shown):
-        text += f" {len(facts.classes) - len(shown):,} more classes are not shown."
-    return f'<p>{text}</p><div class="groups">{cards}</div>'
-
-
-def _class(row: ClassFacts, pictures: Examples) -> str:
-    none = '<span class="gone">no picture</span>'
-    told = "".join(thumbnail(item, role="labelled by a person") for item in pictures.told)
-    given = "".join(thumbnail(item, role="labelled by csim") for item in pictures.given)
-    labelled = f"; {row.labelled:,} labelled at the start" if row.labelled else ""
-    images = _count(row.images, "image")
-    return (
-        f'<article class="group"><h3>{escape(row.course.name)}</h3>'
-        f"<p>{images} of the stream, {row.told:,} labelled by people{labelled}</p>"
-        f"<p>{_when(row)}</p>"
-        f'<p class="row">labelled by people</p><div class="members">{told or none}</div>'
-        f'<p class="row">labelled by csim</p><div class="members">{given or none}</div></article>'
-    )
-
-
-def _when(row: ClassFacts) -> str:
-    course = row.course
-    if course.learned == 0:
-        return "known from the start"
-    asked = "" if course.asked is None else f"first asked about at image {course.asked:,}, "
-    if course.learned is None:
-        return f"{asked}not yet learned"
-    return f"{asked}learned at {course.learned:,}"
-
-
 def _groups(reader: Reader, facts: Facts, judged: Judged | None) -> str:
     settled = len(facts.asked) - facts.status.questions.get("open", 0)
     if not settled:
         return ""
     kinds = ", ".join(f"{count:,} {status}" for status, count in facts.status.questions.items())
     text = (
-        f"{_count(len(facts.asked), 'question')}: {kinds}. You see the first group of each class, "
-        "the newest and the largest groups. A person saw the large image; csim gave the answer to "
-        "the whole group."
+        f"{count_of(len(facts.asked), 'question')}: {kinds}. You see the first group of each "
+        "class, the newest and the largest groups. A person saw the large image; csim gave the "
+        "answer to the whole group."
     )
     if judged is None:
         cards = settled_cards(reader, {}, None, _MOST_SETTLED)
@@ -278,7 +262,7 @@ def _embedding(reader: Reader, facts: Facts) -> str:
 
 def _models(models: Sequence[ModelRow]) -> str:
     seconds = [model.seconds for model in models if model.seconds is not None]
-    text = _count(len(models), "model")
+    text = count_of(len(models), "model")
     if seconds:
         text += (
             f". Training took {sum(seconds):,.0f} seconds in total,"
@@ -318,6 +302,8 @@ def _origin(reader: Reader, facts: Facts, origin: Mapping[str, str]) -> dict[str
     size = "×".join(map(str, shape[:2])) + (" colour" if len(shape) == 3 else " grey")
     running = "not running" if status.engine is None else "running while this was written"
     training = "" if status.training is None else f", model {status.training} is in training"
+    if status.due is not None:
+        training = f", model {status.due} is trained by the next run"
     refused = f", {len(status.refusals):,} were refused" if status.refusals else ""
     pictures = f"{status.picture_bytes / 1e6:,.1f} MB of it pictures"
     return {
@@ -327,7 +313,3 @@ def _origin(reader: Reader, facts: Facts, origin: Mapping[str, str]) -> dict[str
         "messages": f"{status.messages:,} waiting{refused}",
         "on disk": f"{status.bytes / 1e6:,.1f} MB, {pictures}",
     }
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

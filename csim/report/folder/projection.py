@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from csim.build import open_encoder
+from csim.errors import EncoderError
 from csim.folder.jobs import read_model
 from csim.folder.reader import Reader
 from csim.report.charts import Panel, project
@@ -17,7 +18,7 @@ _MOST_IMAGES = 600  # more would take long to project, and hide each other
 
 
 def project_items(reader: Reader, version: int) -> Embedding | None:
-    """Return a t-SNE projection of images by a model, or None if there are fewer than two images.
+    """Return a t-SNE projection of images by a model, or None without two images or the encoder.
 
     Parameters
     ----------
@@ -39,6 +40,9 @@ def project_items(reader: Reader, version: int) -> Embedding | None:
     if len(images) < 2:
         return None
     settings = reader.config.settings
-    encoder = open_encoder(settings, read_model(reader.layout, version))
+    try:
+        encoder = open_encoder(settings, read_model(reader.layout, version))
+    except EncoderError:  # not installed here: the rest of the report needs no encoder
+        return None
     points = project(encoder.view(np.stack(images)).vectors, settings.seed)
     return Embedding([Panel(f"model {version}", points)], names)

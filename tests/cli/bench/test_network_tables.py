@@ -7,11 +7,13 @@ import struct
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from csim.bench.datasets import catalogue, published
 from csim.bench.datasets.files import RemoteFile
 from csim.bench.datasets.idx import read_pairs
+from csim.bench.speed import growth
 from csim.bench.tables import speed
 from csim.bench.tables.speed import race
 from csim.cli.main import app
@@ -103,14 +105,62 @@ def test_impossible_options_are_refused_in_one_line(run, words, told):
     assert result.stderr == f"csim: {told}\n"
 
 
-@pytest.mark.slow
-def test_a_table_is_printed_and_left_on_disk(run, data_dir, tmp_path, monkeypatch):
+@pytest.fixture
+def small_speed(monkeypatch):
+    """Measure small cases, once."""
     monkeypatch.setattr(speed, "race", lambda ours, other, rounds, **_: race(ours, other, 1))
+    sizes = growth.Sizes(windows=(100, 200, 300), classes=(2, 3, 6), positions=(500, 1000))
+    monkeypatch.setattr(speed, "Sizes", lambda: sizes)
+    monkeypatch.setattr(growth, "_PART", 500)
+    monkeypatch.setattr(speed, "_FILES", 100)
+
+
+SPEED_ROWS = [
+    *["stream, no training", "stream"] * 2,
+    *["observe 256", "observe 1", "observe 1, p99", "csim run"],
+    *["triplet loss", "training", "csim --help"],
+    *["search in 300", "update of classes: 6", "image after 1,000", "memory after 1,000"],
+]
+
+
+@pytest.mark.slow
+def test_a_table_is_printed_and_left_on_disk(run, data_dir, tmp_path, small_speed):
     out = tmp_path / "new" / "folder"
-    result = run("bench", "speed", "--data-dir", data_dir, "--out", out, "--json")
+    words = ["bench", "speed", "--data-dir", data_dir, "--out", out, "--thin", "7"]
+    result = run(*words, "--json")
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout.splitlines()[-1])["rows"]
-    assert [row["what"] for row in rows] == ["triplet loss", "training", "observe", "csim --help"]
+    assert [row["what"] for row in rows] == SPEED_ROWS
     assert (out / "speed.md").read_text(encoding="utf-8") in result.stdout
     with (out / "speed.csv").open(encoding="utf-8", newline="") as file:
-        assert [row["what"] for row in csv.DictReader(file)] == [row["what"] for row in rows]
+        saved = list(csv.DictReader(file))
+    assert [row["what"] for row in saved] == SPEED_ROWS
+    assert all(float(row["time"]) > 0 for row in saved)
+    with Image.open(out / "speed.png") as picture:
+        assert picture.width > 600
+
+
+def test_there_is_nothing_to_check_without_saved_ratios(run, tmp_path):
+    result = run("bench", "speed", "--check", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "speed.csv must hold earlier ratios; make it without --check" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("earlier", "code"), [(1e-9, 1), (1e9, 0)])
+def test_ratios_are_checked_against_the_saved_ones_which_stay(
+    run, data_dir, tmp_path, small_speed, monkeypatch, earlier, code
+):
+    only = speed._row("csim run", "decoding and forward", (2.0, 1.0), "speed ≥ 0.6")
+    monkeypatch.setattr(speed, "_stream_rows", lambda whole: [])
+    monkeypatch.setattr(speed, "_observing_rows", lambda data: [])
+    monkeypatch.setattr(speed, "_growth_rows", lambda growth: [])
+    monkeypatch.setattr(speed, "_run_row", lambda work: only)
+    saved = tmp_path / "speed.csv"
+    saved.write_text(f"what,compared with,time\ncsim run,decoding and forward,{earlier}\n")
+    before = saved.read_text()
+    result = run("bench", "speed", "--check", "--data-dir", data_dir, "--out", tmp_path)
+    assert result.exit_code == code, result.output
+    assert ("csim run takes 2 times as long" in result.stderr) == bool(code)
+    assert saved.read_text() == before

@@ -139,7 +139,7 @@ def test_a_report_joins_what_is_there_and_tells_what_is_not(run, out):
     assert told["tables"] == ["embedding-seed3-quick", "cohesion-quick"]
     assert told["report"] == str(out / "report.html")
     assert told["damaged"] == []
-    assert len(told["missing"]) == 15
+    assert len(told["missing"]) == 20
     text = (out / "report.html").read_text(encoding="utf-8")
     assert text.count("<img") == 2
     assert "Images that are nearer to another class than to their own" in text

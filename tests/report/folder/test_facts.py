@@ -8,6 +8,7 @@ import csim.records as r
 from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.folder.stream import Stream
+from csim.messages import MergeClasses, Named, RemoveClass, Undo
 from csim.metrics.answers import labels_spent, questions
 from csim.report.folder.facts import gather
 
@@ -41,7 +42,7 @@ def test_an_answer_that_was_taken_back_and_given_again_is_two_labels(tmp_path):
     with Reader(root) as reader:
         before = len(gather(reader).spent)
         question_id = reader.questions("answered")[0].id
-    send(root, [r.Undo(question_id), r.Named(question_id, "zero")])
+    send(root, [Undo(question_id), Named(question_id, "zero")])
     with Reader(root) as reader:
         assert gather(reader).spent.tolist() == labels_spent(reader.history.events())
         assert len(gather(reader).spent) == before + 1
@@ -104,7 +105,7 @@ def test_a_class_that_is_merged_into_one_not_learned_is_known_all_the_same(tmp_p
     root = copy_of(tmp_path)
     with Reader(root) as reader:
         ids = {row.name: row.id for row in reader.classes()}
-    send(root, [r.MergeClasses(ids["three"], ids["never seen"])])
+    send(root, [MergeClasses(ids["three"], ids["never seen"])])
     with Reader(root) as reader:
         facts = gather(reader)
     assert course(facts, "never seen").learned == 160
@@ -115,7 +116,7 @@ def test_images_whose_class_was_removed_have_none(tmp_path):
     root = copy_of(tmp_path)
     with Reader(root) as reader:
         four = next(row for row in reader.classes() if row.name == "FOUR")
-    send(root, [r.RemoveClass(four.id)])
+    send(root, [RemoveClass(four.id)])
     with Reader(root) as reader:
         facts = gather(reader)
     assert "FOUR" not in {row.course.name for row in facts.classes}

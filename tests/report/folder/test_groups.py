@@ -9,7 +9,7 @@ from report.small_log import Page
 
 from csim.folder.reader import Reader
 from csim.folder.send import send
-from csim.records import RemoveClass
+from csim.messages import RemoveClass
 from csim.report.folder.groups import examples, open_cards, picture, settled_cards
 from csim.report.gallery import card
 

@@ -1,7 +1,9 @@
+import dataclasses
 import hashlib
 import re
 import sqlite3
 
+import numpy as np
 import pytest
 from report.small_folder import NASTY, SETTINGS, arrivals, copy_of, new_folder, small_folder, truth
 from report.small_log import Page
@@ -10,12 +12,15 @@ from csim.errors import FolderError
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.metrics.answers import labels_spent
+from csim.report.folder import advice
 from csim.report.folder.facts import gather
 from csim.report.folder.page import figures, lead, render
+from csim.report.folder.truth import judge
 
 pytestmark = pytest.mark.slow
 TRUTH = {item: "FOUR" if name == "four" else name for item, name in truth().items()}
 HEADINGS = [
+    "What to do",
     "Open questions",
     "Accuracy",
     "Classes over time",
@@ -255,3 +260,35 @@ def test_the_same_folder_gives_the_same_page(full):
 def test_a_folder_that_is_none_is_refused(tmp_path):
     with pytest.raises(FolderError, match="not a stream folder"):
         render(tmp_path)
+
+
+def test_new_classes_and_known_ones_are_apart_and_large_enough_to_see_a_mistake(full):
+    words = Page(full).words
+    new = words.index("New classes")
+    known = words.index("Classes known from the start")
+    after = len(words) - 1 - words[::-1].index("Groups and their answers")
+    assert "FOUR" in words[new:known]
+    assert "zero" in words[known:after]
+    assert "zero" not in words[new:known]
+    assert ".class .members img { width: 96px; height: 96px; }" in full
+
+
+def test_a_poor_figure_comes_with_what_to_do():
+    with Reader(small_folder()) as reader:
+        facts = gather(reader)
+        config = reader.config
+    assert "could not read: 1 damaged, 1 empty" in advice.section(facts, None, config)
+    wrong = dict.fromkeys(truth(), "no class of them")
+    with Reader(small_folder()) as reader:
+        poor = advice.section(facts, judge(reader, wrong), config)
+    assert "Only 0.0\u00a0% of the labels are right. Answer the open questions first." in poor
+    photographs = dataclasses.replace(config, image_shape=(64, 64, 3))
+    assert "--encoder lite0" in advice.section(facts, None, photographs)
+    assert "--encoder lite0" not in advice.section(facts, None, config)
+    waiting = dataclasses.replace(facts, waiting=np.array([100]))
+    assert "have no class" in advice.section(waiting, None, config)
+
+
+def test_nothing_is_advised_if_no_figure_is_poor(empty):
+    with Reader(empty) as reader:
+        assert advice.section(gather(reader), None, reader.config) == ""

@@ -78,7 +78,7 @@ def test_accuracy_is_what_the_metrics_find_in_the_log(reader):
     assert (
         value(judged, "accuracy, not labelled by people") == f"{accuracy(today, told):.1f}\u00a0%"
     )
-    assert accuracy(today, ordered) > 50
+    assert accuracy(today, ordered) > 40
 
 
 def test_a_truth_of_some_images_judges_those_alone(reader):
