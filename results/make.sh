@@ -23,8 +23,7 @@ for case in "mnist 0.02 0.1741" "fashion-mnist 0.043 0.3439" "emnist-47 0.05 0.4
     csim bench run default "$1" --budget "$3" --seed 0
 done
 
-# The paper preset with the paper's share of labels, where it asks more; and single-image questions.
-csim bench run paper mnist --budget 0.1741 --seed 0
+# Single-image questions on whole streams.
 csim bench run least-sure mnist --seed 0
 for case in "fashion-mnist 0.043" "emnist-47 0.05" "cifar-10-grey 0.05"; do
     set -- $case
@@ -43,6 +42,7 @@ for change in "" "--set conv_layers=1"; do
 done
 
 csim bench data-sets
+csim bench reproduced
 for table in stream novelty; do
     csim bench "$table" $seeds
     csim bench "$table" --r 0.5 $seeds $most
@@ -52,7 +52,7 @@ csim bench over-stream --seed 0
 csim bench label-curve $seeds --dataset mnist --dataset fashion-mnist --dataset cifar-10-grey
 csim bench label-curve --dataset emnist-47 --seed 0
 csim bench convolution $seeds
-csim bench sensitivity $seeds
+csim bench sensitivity --seed 0
 csim bench metric $seeds --dataset mnist --dataset fashion-mnist
 csim bench metric --dataset emnist-47 --seed 0
 csim bench metric --dataset cifar-10-grey --seed 0
@@ -61,11 +61,18 @@ csim bench embedding
 csim bench cohesion $seeds
 csim bench ablation
 csim bench tuning
+csim bench photos
+csim bench photo-cost
 
 csim bench closed-set
 csim bench mining
 csim bench beta
 csim bench speed
 csim bench durability
+csim bench scaling  # as root
+csim bench service
+csim bench year
+csim bench page
+csim bench junk
 
 csim bench report

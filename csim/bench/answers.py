@@ -14,7 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from csim.errors import InputError, SettingsError
-from csim.records import ItemId, Named, Question, QuestionId
+from csim.messages import Named
+from csim.records import (
+    ItemId,
+    Question,
+    QuestionId,
+)
 
 
 @dataclass(frozen=True)

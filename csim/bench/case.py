@@ -17,6 +17,7 @@ from csim.bench.datasets.download import Progress
 from csim.bench.methods import METHODS, open_with, settings_of
 from csim.bench.run import OpenMethod
 from csim.bench.scenario import Stream, make
+from csim.build import open_frozen
 from csim.errors import InputError
 from csim.settings import Settings
 
@@ -46,8 +47,13 @@ class Case:
         How the simulated person answers.
     changes
         Settings that differ from the method's.
+    ask_at_end
+        For `paper`: ask about the images that still wait at the end, too. The others always do.
     path
         Images of your own: an `.npz` or a folder. `data` is then only their name in the results.
+    size
+        Height and width to resize the images of `path` to; None as for `custom.read`, or the size
+        of the encoder. Higher keeps finer detail but takes longer.
     own_method
         Opens a method of your own. `method` is then only its name, and `changes` its settings in
         the results.
@@ -62,7 +68,9 @@ class Case:
     budget: float | None = None
     answers: Answers = field(default_factory=Answers)
     changes: dict[str, Any] = field(default_factory=dict)
+    ask_at_end: bool = False
     path: Path | None = None
+    size: tuple[int, ...] | None = None
     own_method: OpenMethod | None = None
 
     @cached_property
@@ -88,6 +96,15 @@ class Case:
         return self.own_method or open_with(self.settings)
 
     @property
+    def is_as_written(self) -> bool:
+        """Return whether the run follows the paper's algorithms to the letter.
+
+        The warm-up is then all labelled images, every answer comes before the next image, and csim
+        asks nothing at the end.
+        """
+        return self.method == "paper"
+
+    @property
     def name(self) -> str:
         """Return the name of the case in results; defaults are left out.
 
@@ -106,6 +123,8 @@ class Case:
             if value != usual[key]
         ]
         words += [f"{key}={value}" for key, value in sorted(self.changes.items())]
+        words += [] if self.size is None else [f"size={self.size[0]}x{self.size[1]}"]
+        words += ["ask-at-end"] * (self.is_as_written and self.ask_at_end)
         return _as_file_name("-".join([*words, f"seed{self.seed}"]))
 
     @property
@@ -127,15 +146,35 @@ class Case:
             "answers": asdict(self.answers),
             "changes": dict(self.changes),
             "path": str(self.path) if self.path else None,
+            **({} if self.size is None else {"size": list(self.size)}),
+            **({"as_written": True, "ask_at_end": self.ask_at_end} if self.is_as_written else {}),
         }
 
     def load(self, data_dir: Path | None, on_download: Progress | None = None) -> DataSet:
         """Return the images, thinned; `on_download` is called with the progress of a download."""
-        return thin(load(self.data, data_dir, path=self.path, on_progress=on_download), self.thin)
+        data = load(
+            self.data, data_dir, path=self.path, size=self.image_size, on_progress=on_download
+        )
+        return thin(data, self.thin)
+
+    @cached_property
+    def image_size(self) -> tuple[int, ...] | None:
+        """Return what images of your own are resized to: `size`, or the shape of the encoder."""
+        encoder = self.parameters.get("encoder", "own")
+        frozen = open_frozen(Settings(encoder=encoder))
+        if frozen is None:
+            return self.size
+        if self.size is not None:
+            raise InputError(
+                f"--size must be left out, because the encoder {encoder} takes images of a size "
+                "of its own; or use --encoder own"
+            )
+        return frozen.image_shape
 
     def stream(self, data: DataSet) -> Stream:
         """Return the stream of these images."""
-        return make(self.scenario, data, known_share=self.known_share, seed=self.seed)
+        stream = make(self.scenario, data, known_share=self.known_share, seed=self.seed)
+        return stream.with_all_labelled() if self.is_as_written else stream
 
     def check(self, data: DataSet) -> None:
         """Raise an error if the images cannot make this stream.

@@ -14,9 +14,11 @@ from typing import Any
 
 from csim.bench.baselines.echo_d import EchoD, EchoSettings
 from csim.bench.baselines.ecsminer import EcsMiner, EcsMinerSettings
+from csim.bench.baselines.logistic import Logistic, LogisticSettings
 from csim.bench.baselines.senc_mas import SencMas, SencSettings
 from csim.bench.baselines.settings import BaselineSettings
 from csim.bench.run import OpenMethod
+from csim.bench.vector_cache import open_cached
 from csim.classifier import StreamClassifier
 from csim.errors import InputError
 from csim.settings import Settings
@@ -34,11 +36,13 @@ _BASELINES: dict[str, BaselineSettings] = {
     "echo-d-vectors": EchoSettings(features="network"),
     "senc-mas": SencSettings(),
     "senc-mas-vectors": SencSettings(features="network"),
+    "logistic": LogisticSettings(),
 }
 
 OURS = tuple(_PRESETS)
 BASELINES = tuple(_BASELINES)
 METHODS = OURS + BASELINES
+PUBLISHED = METHODS[:-1]  # those of the paper's tables: logistic is for encoders' vectors
 
 
 def settings_of(
@@ -54,8 +58,8 @@ def settings_of(
         Of everything that draws.
     budget
         Questions per image of the stream. Higher asks more. If not given, `paper` has no limit,
-        `default` asks about 5 % of the images, `least-sure` and `random` about 2 %. For `echo-d` it
-        is the share of known images to ask about. The other baselines have no budget.
+        `default` asks about 5 % of the images, `least-sure`, `random` and `logistic` about 2 %. For
+        `echo-d` it is the share of known images to ask about. The other baselines have no budget.
     changes
         Settings to change, the seed and the budget aside.
     """
@@ -74,11 +78,29 @@ def settings_of(
         )
     settings = _BASELINES[method]
     given = {} if budget is None else {"share": budget}
-    if given and not isinstance(settings, EchoSettings):
+    if given and not isinstance(settings, EchoSettings | LogisticSettings):
         raise InputError(
             f"{method} has no budget, its settings decide what it asks; leave out --budget"
         )
     return settings.from_dict(settings.to_dict() | given | dict(changes) | {"seed": seed})
+
+
+# The settings that decide what a network learns from given images; others concern the stream.
+_NETWORK = (
+    *("encoder", "conv_layers", "channels", "kernel", "batch_norm", "hidden_units"),
+    *("embedding_size", "scale", "margin", "beta", "mining", "class_loss", "batch_size", "epochs"),
+    *("learning_rate", "batches", "shift", "flip", "device", "seed"),
+)
+
+
+def network_settings(method: str, seed: int) -> dict[str, Any]:
+    """Return the settings that decide what the network of one of csim's methods learns.
+
+    >>> network_settings("paper", seed=3)["seed"], "budget" in network_settings("paper", seed=3)
+    (3, False)
+    """
+    every = settings_of(method, seed=seed, changes={}).to_dict()
+    return {name: every[name] for name in _NETWORK}
 
 
 def budget_in(settings: Mapping[str, Any]) -> float | None:
@@ -101,8 +123,12 @@ def open_with(settings: Settings | BaselineSettings) -> OpenMethod:
             return lambda on_event: EchoD(settings, on_event)
         case SencSettings():
             return lambda on_event: SencMas(settings, on_event)
+        case LogisticSettings():
+            return lambda on_event: Logistic(settings, open_cached(settings.engine), on_event)
         case Settings():
-            return lambda on_event: StreamClassifier(settings, on_event=on_event)
+            return lambda on_event: StreamClassifier(
+                settings, encoder=open_cached(settings), on_event=on_event
+            )
     raise InputError(
         f"settings must be Settings or those of a baseline, got {type(settings).__name__}"
     )

@@ -21,6 +21,7 @@ from csim.bench.origin import fingerprint, origin
 from csim.bench.run import Run
 from csim.bench.scenario import Stream
 from csim.metrics.figures import milestones, summarise
+from csim.settings import Settings, brought_up_to_date
 
 FORMAT = 1
 CURVES = "curves.jsonl"
@@ -38,8 +39,8 @@ class Result:
     content: Content
 
     @property
-    def figures(self) -> dict[str, float]:
-        """Return all figures by name: those of the log, forgetting, and costs."""
+    def figures(self) -> dict[str, Any]:
+        """Return all figures by name: those of the log, forgetting, and costs; None if unknown."""
         return {**self.content["figures"], **self.content["cost"]}
 
     @property
@@ -69,6 +70,7 @@ def describe(case: Case, data: DataSet, stream: Stream, run: Run, peak_memory_mb
         "cost": {
             "seconds": run.seconds,
             "seconds_training": run.seconds_training,
+            "seconds_first_training": run.seconds_first_training,
             "images_per_second": len(run.truth) / run.seconds,
             "forward_per_second": run.forward_per_second,
             "peak_memory_mb": peak_memory_mb,
@@ -128,8 +130,10 @@ def _result(case: Case, lines: Lines, curves: Lines) -> Result | None:
             return None
         if lacking := [key for key in (*_IDENTITY, *_MEASURED) if key not in content]:
             raise KeyError(lacking[0])
-        if any(content[key] != value for key, value in _identity(case).items()):
+        identity = _brought_up_to_date(case, content)
+        if identity != _identity(case):
             return None
+        content["settings"] = identity["settings"]
         if case.name not in curves.entries:
             curves.refuse_damage()
             raise ValueError(f"its curve is not in {curves.path}")
@@ -145,6 +149,14 @@ def _identity(case: Case) -> dict[str, Any]:
     identity = {"format": FORMAT, **dict(zip(_IDENTITY, values, strict=True))}
     as_json: dict[str, Any] = json.loads(json.dumps(identity))
     return as_json
+
+
+def _brought_up_to_date(case: Case, content: Content) -> dict[str, Any]:
+    """Return what a line says about its case, with the settings that were added since."""
+    identity = {key: content[key] for key in ("format", *_IDENTITY)}
+    if case.own_method is None and isinstance(case.settings, Settings):
+        identity["settings"] = brought_up_to_date(content["settings"])
+    return identity
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401

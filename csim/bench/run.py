@@ -2,6 +2,9 @@
 
 The model never sees the truth: a simulated person names a question's representative, and the
 metrics read the log afterwards. Every method goes through this loop, csim's and the baselines.
+
+Answers come in rounds, `_BATCH` images apart. The paper's method is run as its algorithms are
+written: every answer comes before the next image, and nothing is asked at the stream's end.
 """
 
 from __future__ import annotations
@@ -9,16 +12,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from csim.bench.answers import Answers, Person
 from csim.bench.scenario import Stream
+from csim.errors import InputError
 from csim.records import Event, Floats, Images, ItemId, Question
 
 _BATCH = 16  # images between two rounds of answers: an answer is late by this many at most
+_LARGEST_BATCH = 1000  # images at a time if answers come at once: bounds memory
 
 
 class Method(Protocol):
@@ -60,6 +65,20 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class PromptMethod(Method, Protocol):
+    """Offer what the loop needs to answer every question before the next image."""
+
+    @property
+    def until_search(self) -> int:
+        """Return after how many more images the method may ask, at the earliest."""
+        ...
+
+    def settle(self) -> list[Event]:
+        """Give waiting images their best class, without a question."""
+        ...
+
+
 # Called with a function that takes every event; returns the method.
 OpenMethod = Callable[[Callable[[Event], None]], Method]
 
@@ -69,21 +88,24 @@ class Run:
     """Hold the events of a run, the truth, and what the run cost.
 
     `remembered` is the accuracy in percent, among the first classes only, of the first and of the
-    last model on the same images: the difference is what was forgotten. `forward_per_second` counts
-    the images that the last model scores per second, without the rest of the engine.
+    last model on the same held-out images: the difference is what was forgotten. It is None if none
+    were held out. `seconds_first_training` is the time of the first model, on the warm-up.
+    `forward_per_second` counts the images that the last model scores per second, without the rest
+    of the engine.
     """
 
     events: list[Event]
     truth: dict[ItemId, str]
     seconds: float
     seconds_training: float
-    remembered: tuple[float, float]
+    seconds_first_training: float
+    remembered: tuple[float, float] | None
     forward_per_second: float
 
     @property
-    def forgetting(self) -> float:
-        """Return the points of accuracy lost on the first classes."""
-        return self.remembered[0] - self.remembered[1]
+    def forgetting(self) -> float | None:
+        """Return the points of accuracy lost on the first classes; None if it was not measured."""
+        return self.remembered[0] - self.remembered[1] if self.remembered else None
 
 
 def run(
@@ -92,6 +114,8 @@ def run(
     *,
     answers: Answers | None = None,
     seed: int = 0,
+    at_once: bool = False,
+    ask_at_end: bool = True,
     on_events: Callable[[list[Event], int], None] | None = None,
     on_model: Callable[[Any], None] | None = None,
 ) -> Run:
@@ -107,6 +131,11 @@ def run(
         How the simulated person answers; at once and correctly if not given.
     seed
         Draws the person's delays and mistakes.
+    at_once
+        Answer every question before the next image, not in rounds; for a `PromptMethod`.
+    ask_at_end
+        Ask about the images that still wait at the end. Otherwise they get their best class; for a
+        `PromptMethod`.
     on_events
         Called after every batch with its events and the position reached, for progress.
     on_model
@@ -120,35 +149,62 @@ def run(
     )
     method = open_method(events.append)
     method.fit(stream.warm_up, stream.warm_up_names)
+    seconds_first = method.training_seconds
     first = _recall(method, stream)
     if on_model:
         on_model(method)
-    for begin in range(0, len(stream.images), _BATCH):
-        batch = stream.images[begin : begin + _BATCH]
-        position = begin + len(batch)
+    position = 0
+    while position < len(stream.images):
+        batch = stream.images[position:][: _images_until_answers(method, at_once=at_once)]
+        position += len(batch)
         new = method.observe(batch)
         if position == len(stream.images):
-            new += method.ask_now()
-        new += method.tell(
-            {answer.question_id: answer.name for answer in person.due(method.questions(), position)}
-        )
+            new += method.ask_now() if ask_at_end else _prompt(method).settle()
+        answers_due = person.due(method.questions(), position)
+        new += method.tell({answer.question_id: str(answer.name) for answer in answers_due})
         if on_events:
             on_events(new, position)
     seconds = time.perf_counter() - start
     if on_model:
         on_model(method)
-    remembered = (first, _recall(method, stream))
+    last = _recall(method, stream)
     return Run(
-        events, truth, seconds, method.training_seconds, remembered, _forward_rate(method, stream)
+        events,
+        truth,
+        seconds,
+        method.training_seconds,
+        seconds_first,
+        None if first is None or last is None else (first, last),
+        _forward_rate(method, stream),
     )
 
 
-def _recall(method: Method, stream: Stream) -> float:
-    """Return the accuracy on held-out images in percent, among the warm-up classes only."""
+def _images_until_answers(method: Method, *, at_once: bool) -> int:
+    if not at_once or method.questions():  # open ones wait for a late answer
+        return _BATCH
+    return min(_LARGEST_BATCH, _prompt(method).until_search)
+
+
+def _prompt(method: Method) -> PromptMethod:
+    if not isinstance(method, PromptMethod):
+        raise InputError(
+            f"a method must have until_search and settle() to be answered at once, "
+            f"{type(method).__name__} lacks one; let it answer in rounds"
+        )
+    return method
+
+
+def _recall(method: Method, stream: Stream) -> float | None:
+    """Return the accuracy on held-out images in percent, among the warm-up classes only.
+
+    None if no image was held out.
+    """
     names = np.array(stream.held_out_names)
     first = set(stream.warm_up_names)
     columns = [index for index, name in enumerate(method.classes_) if name in first]
-    if not len(names) or not columns:
+    if not len(names):
+        return None
+    if not columns:
         return 0.0
     best = method.predict_proba(stream.held_out)[:, columns].argmax(axis=1)
     return 100 * float(np.mean(np.asarray(method.classes_)[columns][best] == names))

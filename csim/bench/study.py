@@ -48,12 +48,12 @@ def measure(
     on_download
         Called with a file's name and its bytes done and in all, if csim must download a data set.
     """
-    _load.cache_clear()  # files may have changed since
+    _load_once.cache_clear()  # files may have changed since
     for case in cases:
         _ = case.parameters  # raises an error now, not after the first run
     todo = _unfinished(cases, out, data_dir)
     for case in todo:
-        case.check(_load(case.data, case.thin, case.path, data_dir, on_download))
+        case.check(_load(case, data_dir, on_download))
     prepare(out)
     prepare(out / "runs")
     remove_leftovers(out / "runs")
@@ -86,20 +86,23 @@ def _unfinished(cases: Sequence[Case], out: Path, data_dir: Path | None) -> list
 def _has_changed(case: Case, out: Path, data_dir: Path | None) -> bool:
     if (result := read(out, case)) is None:
         return False
-    data = _load(case.data, case.thin, case.path, data_dir)
+    data = _load(case, data_dir)
     return bool(result.content["stream"]["fingerprint"] != fingerprint(data))
 
 
 def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
-    data = _load(case.data, case.thin, case.path, data_dir)
+    data = _load(case, data_dir)
     _reset_peak_memory()
     stream = case.stream(data)
     count = len(stream.images)
+    tell(0, count)
     outcome = run(
         stream,
         case.open_method,
         answers=case.answers,
         seed=case.seed,
+        at_once=case.is_as_written,
+        ask_at_end=case.ask_at_end or not case.is_as_written,
         # The run is done when its result is on disk, not before.
         on_events=lambda _, position: tell(min(position, count - 1), count),
     )
@@ -107,15 +110,20 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
     tell(count, count)
 
 
+def _load(case: Case, data_dir: Path | None, on_download: Progress | None = None) -> DataSet:
+    return _load_once(case.data, case.thin, case.path, case.image_size, data_dir, on_download)
+
+
 @lru_cache(maxsize=1)
-def _load(
+def _load_once(
     name: str,
     thin: int,
     path: Path | None,
+    size: tuple[int, ...] | None,
     data_dir: Path | None,
     on_download: Progress | None = None,
 ) -> DataSet:
-    return Case("default", name, thin=thin, path=path).load(data_dir, on_download)
+    return Case("default", name, thin=thin, path=path, size=size).load(data_dir, on_download)
 
 
 def _reset_peak_memory() -> None:

@@ -58,7 +58,10 @@ def hand_result(case: Case, **figures: float | None) -> Result:
             "positions": positions,
             "final": [round(chance.uniform(40, 90), 4) for _ in positions],
         },
-        "cost": {"seconds_training": round(chance.uniform(1, 9), 4)},
+        "cost": {
+            "seconds_training": round(chance.uniform(1, 9), 4),
+            "seconds_first_training": round(chance.uniform(0.1, 0.9), 4),
+        },
     }
     return Result(case.method, case.data, case.seed, content)
 

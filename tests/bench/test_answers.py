@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from csim.bench.answers import Answers, Person
 from csim.errors import InputError, SettingsError
-from csim.records import Item, Named, Question
+from csim.messages import Named
+from csim.records import (
+    Item,
+    Question,
+)
 
 NAMES = ["crane", "gull", "heron", "stork", "tern"]
 IMAGE = np.zeros((8, 8), np.uint8)

@@ -20,6 +20,7 @@ PLAIN = Case("default", "mnist")
 DISTINCT = [
     PLAIN,
     replace(PLAIN, method="paper"),
+    replace(PLAIN, method="paper", ask_at_end=True),
     replace(PLAIN, data="fashion-mnist"),
     replace(PLAIN, seed=1),
     replace(PLAIN, seed=11),
@@ -111,7 +112,7 @@ def test_a_description_is_plain_and_tells_all_but_method_data_and_seed(case):
 
 
 def test_a_description_stays_as_it_is_so_that_old_results_are_taken():
-    assert Case("paper", "mnist", 2, budget=0.02, changes={"epochs": 5}).describe() == {
+    described = {
         "known_share": 0.3,
         "thin": 1,
         "scenario": "paper",
@@ -120,6 +121,18 @@ def test_a_description_stays_as_it_is_so_that_old_results_are_taken():
         "changes": {"epochs": 5},
         "path": None,
     }
+    assert Case("default", "mnist", 2, budget=0.02, changes={"epochs": 5}).describe() == described
+    as_written = Case("paper", "mnist", 2, budget=0.02, changes={"epochs": 5}).describe()
+    assert as_written == described | {"as_written": True, "ask_at_end": False}
+
+
+def test_the_papers_method_alone_has_all_labelled_images_in_its_warm_up():
+    data = few_digits()
+    paper = Case("paper", "digits").stream(data)
+    other = Case("default", "digits").stream(data)
+    assert len(paper.held_out) == 0 < len(other.held_out)
+    assert len(paper.warm_up) == len(other.warm_up) + len(other.held_out)
+    assert paper.names == other.names
 
 
 def test_the_parameters_of_ours_are_all_settings():

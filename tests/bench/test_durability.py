@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from digit_folder import arrivals, rows
 
-from csim.bench.durability import crowd, pace
+from csim.bench.durability import commands, crowd, pace
 from csim.bench.durability.material import KNOWN, make_stream, noisy_digits
 from csim.folder.audit import differing_tables
 from csim.folder.stream import Stream
@@ -39,7 +39,8 @@ def test_a_comparison_sees_any_difference(tmp_path):
     assert differing_tables(tmp_path / "a", tmp_path / "b") == set()
     with Stream(tmp_path / "b", trainer=None) as stream:
         stream.take(arrivals(61)[60:])
-    assert differing_tables(tmp_path / "a", tmp_path / "b") == {"items"}
+    found = differing_tables(tmp_path / "a", tmp_path / "b")
+    assert found == {"items", "images", "totals"}
 
 
 @pytest.mark.slow
@@ -55,6 +56,16 @@ def test_pace_and_memory_are_measured_on_streams_that_took_all_images(tmp_path):
     early, late = pace.memory(tmp_path / "memory", marks=(600, 1200), settings=SMALL, seed=0)
     assert 100 < early < 1.5 * late
     assert late < 4000
+
+
+@pytest.mark.slow
+def test_commands_are_timed_on_a_folder_that_took_all_images(tmp_path):
+    found = commands.time_commands(tmp_path, images=600, settings=SMALL, seed=0)
+    assert min(found.status, found.known, found.restart) > 0
+    for folder in ("stream", "killed-0", "killed-1"):
+        assert rows(tmp_path / folder, "SELECT max(position) FROM steps") == [(600,)]
+        newest = rows(tmp_path / folder, "SELECT max(step) FROM snapshots")
+        assert newest == rows(tmp_path / folder, "SELECT max(step) FROM steps")
 
 
 @pytest.mark.slow

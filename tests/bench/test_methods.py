@@ -25,8 +25,10 @@ def test_two_methods_are_the_presets():
 def test_those_it_is_compared_with_differ_in_their_questions_alone(method):
     own = settings_of(method, seed=0, changes={}).to_dict()
     default = Settings().to_dict()
-    assert {name for name in own if own[name] != default[name]} == {"questions", "budget"}
-    assert (own["questions"], own["budget"]) == (method, 0.02)
+    assert {name: own[name] for name in own if own[name] != default[name]} == {
+        "questions": method,
+        "budget": 0.02,
+    }
 
 
 @pytest.mark.parametrize("method", OURS)

@@ -75,6 +75,7 @@ def test_costs_stand_apart(content, done):
     assert content["cost"] == {
         "seconds": done.seconds,
         "seconds_training": done.seconds_training,
+        "seconds_first_training": done.seconds_first_training,
         "images_per_second": len(done.truth) / done.seconds,
         "forward_per_second": done.forward_per_second,
         "peak_memory_mb": 123.456789,
@@ -107,6 +108,17 @@ def test_every_field_is_documented(content):
     )
     assert keys_in(content) - told == set()
     assert len(keys_in(content)) > 60
+
+
+def test_a_result_from_before_a_setting_existed_is_still_taken(tmp_path, data, stream, done):
+    case = Case("default", "digits", seed=2)
+    whole = results.describe(case, data, stream, done, 1.0)
+    older = {name: value for name, value in whole["settings"].items() if name != "update_epochs"}
+    results.write(tmp_path, case, whole | {"settings": older})
+    assert results.read(tmp_path, case).settings == case.settings.to_dict()
+    other = replace(case, changes={"update_epochs": 3, "update_steps": 0})
+    results.write(tmp_path, other, whole | identity_of(other) | {"settings": older})
+    assert results.read(tmp_path, other) is None
 
 
 def test_what_is_written_is_read_again(tmp_path, written, content):
@@ -160,6 +172,16 @@ def test_a_case_of_any_values_finds_its_own_file(tmp_path, content, case):
     results.write(tmp_path, case, {**content, **identity_of(case)})
     assert results.read(tmp_path, case) is not None
     assert results.missing(tmp_path, [case]) == []
+
+
+def test_a_result_from_before_a_setting_was_added_is_one_without_it(tmp_path, content):
+    case = Case("default", "digits")
+    earlier = {name: value for name, value in case.parameters.items() if name != "audit"}
+    results.write(tmp_path, case, {**content, **identity_of(case), "settings": earlier})
+    assert results.read(tmp_path, case) is not None
+    other = {**earlier, "audit": 0.1}
+    results.write(tmp_path, case, {**content, **identity_of(case), "settings": other})
+    assert results.read(tmp_path, case) is None
 
 
 def identity_of(case):

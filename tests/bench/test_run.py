@@ -14,9 +14,10 @@ from csim.bench.datasets.digits import digits
 from csim.bench.methods import open_with
 from csim.bench.run import run
 from csim.bench.scenario import paper_stream
+from csim.errors import InputError
 from csim.metrics.figures import summarise
 from csim.metrics.labels import final
-from csim.records import Accepted, Asked, ClassAdded, Labelled, Rejected, Retrained
+from csim.records import Accepted, Asked, ClassAdded, Labelled, Rejected, Retrained, Revised
 from csim.settings import Settings
 
 SETTINGS = Settings(
@@ -103,6 +104,84 @@ def test_the_truth_of_images_that_nobody_was_shown_changes_nothing(finished, str
         stream, names=names, held_out_names=["nor this"] * len(stream.held_out_names)
     )
     assert run(scrambled, open_with(SETTINGS)).events == finished.events
+
+
+PAPER = Settings.paper(
+    **{"buffer_size": 40, "update_size": 10, "epochs": 3, "hidden_units": 32, "embedding_size": 32}
+)
+
+
+@pytest.fixture(scope="module")
+def as_written(stream):
+    return run(stream.with_all_labelled(), open_with(PAPER), at_once=True, ask_at_end=False)
+
+
+def test_at_once_every_answer_comes_before_the_next_image(as_written):
+    asked = questions_of(as_written)
+    told = labels_told(as_written)
+    assert len(asked) > 40
+    assert [told[question.id].position for question in asked] == [q.position for q in asked]
+    trained = {e.position for e in as_written.events if isinstance(e, Retrained)} - {0}
+    assert trained
+    assert trained <= {question.position for question in asked}
+
+
+def test_in_rounds_some_answers_come_late(stream):
+    done = run(stream, open_with(PAPER))
+    told = labels_told(done)
+    late = [told[question.id].position - question.position for question in questions_of(done)]
+    assert 0 < max(late) < 16
+
+
+def test_at_once_gives_what_one_image_at_a_time_gives(stream, as_written):
+    events = []
+    classifier = open_with(PAPER)(events.append)
+    every = stream.with_all_labelled()
+    classifier.fit(every.warm_up, every.warm_up_names)
+    for image in every.images:
+        classifier.observe(image[None])
+        classifier.tell(
+            {q.id: as_written.truth[q.representative.id] for q in classifier.questions()}
+        )
+    classifier.settle()
+    assert final(events) == final(as_written.events)
+    asked = [event.question for event in events if isinstance(event, Asked)]
+    assert [(q.id, q.position, q.representative.id) for q in asked] == [
+        (q.id, q.position, q.representative.id) for q in questions_of(as_written)
+    ]
+
+
+def test_what_waits_at_the_end_gets_its_best_class_without_a_question(as_written, stream):
+    end = len(stream.names)
+    assert [q for q in questions_of(as_written) if q.position == end] == []
+    waiting = [
+        event for event in as_written.events if isinstance(event, Revised) and event.position == end
+    ]
+    assert waiting
+    assert None not in final(as_written.events).values()
+
+
+def test_the_first_training_is_a_part_of_all_training(as_written):
+    assert 0 < as_written.seconds_first_training < as_written.seconds_training
+
+
+def test_without_held_out_images_no_forgetting_is_measured(as_written, finished):
+    assert as_written.forgetting is None
+    assert isinstance(finished.forgetting, float)
+
+
+def test_late_answers_come_on_time_also_if_others_would_come_at_once(stream):
+    done = run(stream, open_with(PAPER), at_once=True, answers=Answers(delay=30), ask_at_end=False)
+    told = labels_told(done)
+    answered = [question for question in questions_of(done) if question.id in told]
+    late = {told[question.id].position - question.position for question in answered}
+    assert min(late) >= 30
+    assert max(late) < 30 + 16
+
+
+def test_a_method_that_cannot_be_answered_at_once_is_refused(stream):
+    with pytest.raises(InputError, match=r"until_search and settle.*NearestMean lacks one"):
+        run(stream, lambda on_event: NearestMean(on_event), at_once=True)
 
 
 def test_every_image_has_a_class_in_the_end(finished):

@@ -12,10 +12,25 @@ from hypothesis import settings as example_settings
 from hypothesis import strategies as st
 
 from csim.bench.datasets import DataSet
-from csim.bench.scenario import SCENARIOS, drift, long_tail, make, paper_stream, returning, together
+from csim.bench.scenario import (
+    SCENARIOS,
+    drift,
+    long_tail,
+    make,
+    own_period,
+    paper_stream,
+    returning,
+    same_rate,
+    together,
+)
 from csim.errors import InputError, SettingsError
 
-ORDERS = [paper_stream, together, returning]  # those that change neither images nor their number
+ORDERS = [
+    paper_stream,
+    own_period,
+    together,
+    returning,
+]  # those that change neither images nor their number
 MADE = [pytest.param(scenario, id=name) for name, scenario in SCENARIOS.items()]
 
 
@@ -124,6 +139,40 @@ def test_each_new_class_starts_in_a_period_of_its_own_within_the_first_nine_tent
     assert starts[-1] < 0.9
     assert min(np.diff(starts)) > 0.03
     assert starts[0] > 0.005
+
+
+def test_all_labelled_images_can_be_the_warm_up():
+    stream = paper_stream(numbered([300] * 10), known_share=0.3, seed=1, warm_up=100)
+    every = stream.with_all_labelled()
+    assert Counter(every.warm_up_names) == dict.fromkeys(known_to(stream), 100)
+    assert sorted(numbers(every.warm_up)) == sorted(
+        numbers(stream.warm_up) + numbers(stream.held_out)
+    )
+    assert len(every.held_out) == len(every.held_out_names) == 0
+    assert (every.images == stream.images).all()
+    labels = dict(zip(numbers(stream.held_out), stream.held_out_names, strict=True))
+    again = dict(zip(numbers(every.warm_up), every.warm_up_names, strict=True))
+    assert labels.items() <= again.items()
+
+
+def test_a_class_in_its_own_period_is_gone_when_the_next_one_starts():
+    stream = own_period(numbered([300] * 10), known_share=0.3, seed=4, warm_up=100)
+    spans = [(places_of(stream, name)[0], places_of(stream, name)[-1]) for name in stream.starts]
+    assert len(spans) == 7
+    assert all(end < begin for (_, end), (begin, _) in pairwise(spans))
+    assert all(places_of(stream, name)[-1] > 0.95 * len(stream.names) for name in known_to(stream))
+
+
+def test_at_the_same_rate_a_late_class_has_fewer_images_and_all_arrive_equally_often():
+    stream = same_rate(numbered([1000] * 10), known_share=0.3, seed=4, warm_up=100)
+    counts = Counter(stream.names)
+    assert [counts[name] for name in known_to(stream)] == [900] * 3
+    new = [counts[name] for name in stream.starts]
+    assert new == sorted(new, reverse=True)
+    assert new[0] > 900
+    assert 100 < new[-1] < 250
+    end = Counter(stream.names[-1000:])
+    assert max(end.values()) - min(end.values()) < 5 * math.sqrt(100)
 
 
 def test_a_class_that_has_begun_stays_and_is_mixed_evenly():
@@ -358,7 +407,8 @@ def test_the_data_set_is_left_as_it_was(scenario):
 @pytest.mark.parametrize("scenario", MADE)
 def test_classes_of_two_images_are_enough(scenario):
     stream = scenario(numbered([2] * 47), known_share=0.3, seed=1)
-    assert (len(stream.warm_up), len(stream.held_out), len(stream.images)) == (14, 0, 80)
+    assert (len(stream.warm_up), len(stream.held_out)) == (14, 0)
+    assert len(stream.images) == 80 or (scenario is same_rate and 47 < len(stream.images) < 80)
     assert len(stream.starts) == 33
 
 
@@ -415,7 +465,15 @@ def test_an_argument_outside_its_range_is_refused_by_name(scenario, wrong):
 
 def test_scenarios_are_made_by_name():
     data = numbered([30] * 8)
-    assert list(SCENARIOS) == ["paper", "together", "returning", "long-tail", "drift"]
+    assert list(SCENARIOS) == [
+        "paper",
+        "together",
+        "own-period",
+        "same-rate",
+        "returning",
+        "long-tail",
+        "drift",
+    ]
     for name, scenario in SCENARIOS.items():
         made = make(name, data, known_share=0.3, seed=2)
         called = scenario(data, known_share=0.3, seed=2)
@@ -435,7 +493,8 @@ def test_scenarios_are_made_by_name():
 )
 def test_an_unknown_name_is_answered_with_the_nearest(said, meant):
     with pytest.raises(
-        SettingsError, match=f"paper, together, .* got '{said}'; the nearest is '{meant}'"
+        SettingsError,
+        match=f"paper, together, own-period, .* got '{said}'; the nearest is '{meant}'",
     ):
         make(said, numbered([5] * 5), known_share=0.5, seed=1)
 

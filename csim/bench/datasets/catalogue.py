@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from csim.bench.datasets import DataSet, cifar, custom, emnist, published
+from csim.bench.datasets import DataSet, cifar, custom, emnist, photos, published
 from csim.bench.datasets.digits import digits
 from csim.bench.datasets.download import Progress, download
 from csim.bench.datasets.files import DataFolders, RemoteFile, cache_folder, data_folder
@@ -93,7 +93,7 @@ ENTRIES = (
         ),
     ),
 )
-NAMES = (*(entry.name for entry in ENTRIES), "digits")
+NAMES = (*(entry.name for entry in ENTRIES), "digits", *photos.NAMES)
 
 
 def load(
@@ -101,6 +101,7 @@ def load(
     folder: str | Path | None = None,
     *,
     path: str | Path | None = None,
+    size: tuple[int, ...] | None = None,
     on_progress: Progress | None = None,
 ) -> DataSet:
     """Load a data set: the train images, then the test images.
@@ -114,11 +115,13 @@ def load(
     path
         A data set of yours: an `.npz` with `images` and `labels`, or a folder with a subfolder per
         class.
+    size
+        Of photographs and of the images of `path`; as for `custom.read`. Others have one size.
     on_progress
         Called during a download with the file name, the bytes done, and the total if known.
     """
     if path is not None:
-        return custom.read(name, path)
+        return custom.read(name, path, size)
     if name not in NAMES:
         known = ", ".join(NAMES)
         raise InputError(
@@ -128,8 +131,10 @@ def load(
     if name == "digits":
         return digits()
     roots = (Path(folder) if folder is not None else data_folder(), cache_folder())
-    entry = next(entry for entry in ENTRIES if entry.name == name)
-    return read(entry, DataFolders(roots, partial(download, on_progress=on_progress)))
+    folders = DataFolders(roots, partial(download, on_progress=on_progress))
+    if name in photos.NAMES:
+        return photos.load(photos.SETS[photos.NAMES.index(name)], folders, size)
+    return read(next(entry for entry in ENTRIES if entry.name == name), folders)
 
 
 def read(entry: Entry, folders: DataFolders) -> DataSet:

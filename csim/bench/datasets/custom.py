@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from csim.ask.catalogue import clean_name
+from csim.ask.catalogue import clean_labels
 from csim.bench.datasets import DataSet
 from csim.errors import InputError
 from csim.sources.load_images import load_labelled
@@ -18,6 +18,7 @@ from csim.sources.load_images import load_labelled
 _EXPECTED = (
     "give an .npz with `images` and `labels`, or a folder with a subfolder of images per class"
 )
+_SIZE_IF_MIXED = (64, 64)  # as `csim init`
 _DAMAGED_FILE_ERRORS = (
     ValueError,
     zipfile.BadZipFile,
@@ -30,7 +31,7 @@ _DAMAGED_FILE_ERRORS = (
 )
 
 
-def read(name: str, path: str | Path) -> DataSet:
+def read(name: str, path: str | Path, size: tuple[int, ...] | None = None) -> DataSet:
     """Return the labelled images of a file or folder, in the order they are stored in.
 
     Parameters
@@ -40,7 +41,11 @@ def read(name: str, path: str | Path) -> DataSet:
     path
         An `.npz` or a folder. The `.npz` holds `images` of whole numbers 0..255, (n, h, w) or
         (n, h, w, 3), and `labels`, (n,), of whole numbers or text. The folder holds a subfolder
-        per class, with images of one size.
+        per class.
+    size
+        Height and width to resize all images to, (h, w), or (h, w, 3) to make them RGB too. Higher
+        keeps finer detail but takes longer. None leaves images of one size as they are, and makes
+        those of a folder 64×64 if they differ, as `csim init` does.
     """
     path = Path(path)
     if not path.exists():
@@ -48,11 +53,12 @@ def read(name: str, path: str | Path) -> DataSet:
     if path.is_file() and path.suffix.lower() != ".npz":
         raise InputError(f"{path} must be an .npz or a folder; {_EXPECTED}")
     try:
-        images, names = load_labelled(path) if path.is_dir() else load_labelled(*_arrays(path))
-        clean = {label: clean_name(label) for label in set(names)}
+        arrays = (path,) if path.is_dir() else _arrays(path)
+        images, names = load_labelled(*arrays, resize_to=size, size_if_mixed=_SIZE_IF_MIXED)
+        labels = clean_labels(names)
     except InputError as error:
         raise InputError(f"{path} cannot be used as a data set: {error}") from error
-    return DataSet(name, images, [clean[label] for label in names])
+    return DataSet(name, images, labels)
 
 
 def _arrays(path: Path) -> tuple[npt.NDArray[Any], list[Any]]:

@@ -1,8 +1,9 @@
 """The published data sets: their files, checksums and class names.
 
-The md5 sums come from the publishers. A sha256 was computed from a file with the published md5, or
-from a prepared copy. NIST publishes no checksums of the files inside its archive, so csim relies on
-gzip's checksum and on the number of images there.
+The md5 sums come from the publishers; those of EuroSAT and the flowers come from torchvision. A
+sha256 was computed from a file with the published md5, or from a prepared copy. NIST publishes no
+checksums of the files inside its archive, so csim relies on gzip's checksum and on the number of
+images there.
 """
 
 from __future__ import annotations
@@ -120,4 +121,25 @@ CIFAR_10_PYTHON = RemoteFile(
     tuple(f"{root}cifar-10-python.tar.gz" for root in _TORONTO),
     size=170_498_071,
     md5="c58f30108f718f92721af3b95e74349a",
+)
+_FLOWERS = "https://www.robots.ox.ac.uk/~vgg/data/flowers/102/"
+FLOWERS_FILES = (
+    RemoteFile(
+        "102flowers.tgz", (f"{_FLOWERS}102flowers.tgz",), md5="52808999861908f626f3c1f4e79d11fa"
+    ),
+    RemoteFile(
+        "imagelabels.mat", (f"{_FLOWERS}imagelabels.mat",), md5="e0620be6f572b9609742df49c70aed4d"
+    ),
+)
+# The authors' server is often unavailable; TorchGeo keeps the same file at a fixed revision.
+EUROSAT_FILES = (
+    RemoteFile(
+        "EuroSAT.zip",
+        (
+            "https://madm.dfki.de/files/sentinel/EuroSAT.zip",
+            "https://huggingface.co/datasets/torchgeo/eurosat/resolve/"
+            "c877bcd43f099cd0196738f714544e355477f3fd/EuroSAT.zip",
+        ),
+        md5="c8fa014336c82ac7804f0398fcb19387",
+    ),
 )

@@ -22,7 +22,7 @@ from csim.folder.layout import Layout
 from csim.folder.reader import Reader
 from csim.folder.run import run
 from csim.folder.stream import Stream
-from csim.records import Named
+from csim.messages import Named
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 from csim.sources.decode import decode

@@ -2,18 +2,21 @@
 
 The undisturbed stream runs first, in this process. Its questions get true answers, a fixed number
 of images after each was asked. The other stream gets the same answers at the same positions. It
-runs as `csim run` in a process that is killed with SIGKILL at random moments: while it starts,
-classifies, asks, takes answers, waits for training or writes files.
+runs as `csim run`. In turn SIGKILL ends that process, its trainer process, and both at once, at
+random moments: while they start, classify, ask, take answers, train or write files.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,13 +27,14 @@ from csim.errors import CsimError
 from csim.folder import inbox
 from csim.folder.audit import differing_tables
 from csim.folder.database import open_for_messages
+from csim.folder.folding import KeptHistory
 from csim.folder.history import MessageRow
 from csim.folder.layout import Layout
 from csim.folder.output import Output
 from csim.folder.reader import Reader
 from csim.folder.run import run
 from csim.folder.stream import Stream
-from csim.records import Named
+from csim.messages import Named
 from csim.settings import Settings
 from csim.sources.directory import Directory
 
@@ -39,6 +43,8 @@ SETTINGS = Settings(
 )
 _RETRAIN_LAG = 200  # images between the answer that makes a model due and its installation
 _ANSWER_DELAY = 600  # images between question and answer: more than a batch, to be posted in time
+_HISTORY = KeptHistory(images=1500)  # so that killed streams also fold, and the calm one does not
+_VICTIMS = ("engine", "trainer", "both")  # in turn; a stream goes on without its trainer
 _EARLY_KILL_SHARE = 0.2  # come at any time after the start; others while the stream observes
 _EARLY_KILL_SECONDS = 3.0  # after the start, at most
 _KILL_SECONDS = 1.2  # after the first step, at most
@@ -49,9 +55,10 @@ class Outcome:
     """Report what was done to a stream, and how it differs from the undisturbed one."""
 
     images: int
-    kills: int
+    kills: dict[str, int]  # of the engine, of the trainer, of both at once
     answers: int
     models: int
+    folded: int  # images that became counts in the killed streams
     differing: tuple[str, ...]  # table names, and "predictions" if the files differ
 
 
@@ -90,38 +97,85 @@ def kill(
         answers = reader.history.messages()
         models = len(reader.models.all())
     rng = random.Random(seed)  # noqa: S311
-    done = 0
+    killed: Counter[str] = Counter()
+    folded = 0
     differing: set[str] = set()
-    while done < kills:
-        troubled = work / f"troubled-{done}"
-        output = work / f"troubled-{done}.jsonl"
+    while killed.total() < kills:
+        troubled = work / f"troubled-{killed.total()}"
+        output = work / f"troubled-{killed.total()}.jsonl"
         shutil.copytree(base, troubled)
+        Stream(troubled, trainer=None, history=_HISTORY).close()
         _post(troubled, answers)
-        while not _is_finished(troubled, files, output, _Killer(rng) if done < kills else None):
-            done += 1
-            on_kill(done)
+        while not _is_finished(
+            troubled, files, output, _Killer(rng, killed) if killed.total() < kills else None
+        ):
+            on_kill(killed.total())
         differing |= differing_tables(calm, troubled)
-        if output.read_bytes() != (work / "calm.jsonl").read_bytes():
+        with Reader(troubled) as reader:
+            folded += images - reader.counts.images()
+        if _predictions(output) != _predictions(work / "calm.jsonl"):
             differing.add("predictions")
-    return Outcome(images, done, len(answers), models, tuple(sorted(differing)))
+    return Outcome(images, dict(killed), len(answers), models, folded, tuple(sorted(differing)))
+
+
+def _predictions(file: Path) -> list[dict[str, object]]:
+    """Return the lines of a file without their times."""
+    found = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [{**line, "time": None} for line in found]
 
 
 class _Killer:
-    """Choose when a process is killed."""
+    """Kill the processes of a run, and count the kills by victim."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self._is_early = rng.random() < _EARLY_KILL_SHARE
-        self._wait = rng.uniform(0, _EARLY_KILL_SECONDS if self._is_early else _KILL_SECONDS)
+    def __init__(self, rng: random.Random, killed: Counter[str]) -> None:
+        self._rng = rng
+        self._killed = killed
 
     def end(self, process: subprocess.Popen[bytes], folder: Path) -> None:
-        """Kill a process at the chosen moment, unless it ends before."""
+        """Kill what is next in turn until the engine is dead, unless it ends before."""
+        is_killed = False
+        while process.poll() is None and not is_killed:
+            victim = _VICTIMS[self._killed.total() % len(_VICTIMS)]
+            if self._await(process, folder, victim):
+                is_killed = self._kill(process, victim)
+
+    def _await(self, process: subprocess.Popen[bytes], folder: Path, victim: str) -> bool:
+        """Wait for the moment of a kill; return whether the process still runs."""
+        is_early = victim == "engine" and self._rng.random() < _EARLY_KILL_SHARE
         before = _last_step(folder)
-        while not self._is_early and process.poll() is None and _last_step(folder) == before:
+        while not is_early and process.poll() is None:
+            has_observed = _last_step(folder) != before
+            if has_observed if victim == "engine" else _trainer(process):
+                break
             time.sleep(0.02)
         try:
-            process.wait(self._wait)
+            process.wait(self._rng.uniform(0, _EARLY_KILL_SECONDS if is_early else _KILL_SECONDS))
         except subprocess.TimeoutExpired:
+            return True
+        return False
+
+    def _kill(self, process: subprocess.Popen[bytes], victim: str) -> bool:
+        """Kill a victim if it is still there; return whether the engine is dead."""
+        if victim != "engine":
+            trainer = _trainer(process)
+            if trainer is None:
+                return False
+            os.kill(trainer, signal.SIGKILL)
+        if victim != "trainer":
             process.send_signal(signal.SIGKILL)
+            process.wait()
+        self._killed[victim] += 1
+        return victim != "trainer"
+
+
+def _trainer(process: subprocess.Popen[bytes]) -> int | None:
+    """Return the trainer process of an engine, its only child; None if there is none alive."""
+    try:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        alive = [child for child in children if Path(f"/proc/{child}/cmdline").read_bytes()]
+    except OSError:  # one of them has just ended
+        return None
+    return int(alive[0]) if alive else None
 
 
 def _is_finished(folder: Path, files: Path, output: Path, killer: _Killer | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -51,11 +52,11 @@ def write_files(folder: Path, images: Images) -> None:
         Image.fromarray(image).save(folder / f"{place:07d}.png")
 
 
-def make_stream(root: Path, settings: Settings, seed: int, **config: int) -> None:
+def make_stream(root: Path, settings: Settings, seed: int, **config: Any) -> None:  # noqa: ANN401
     """Make a stream folder that knows three digits."""
     images, names = noisy_digits(4000, seed + 1_000_000)
     chosen = [index for name in KNOWN for index in _first(names, name)]
-    arrivals = [_decoded(f"labelled/{index}", images[index]) for index in chosen]
+    arrivals = [decoded_digit(f"labelled/{index}", images[index]) for index in chosen]
     make(root, Config(settings, (8, 8), **config), arrivals, [names[index] for index in chosen])
 
 
@@ -73,7 +74,8 @@ def _first(names: Sequence[str], name: str) -> list[int]:
     return [index for index, other in enumerate(names) if other == name][:_LABELLED_PER_CLASS]
 
 
-def _decoded(item_id: str, image: Images) -> Decoded:
+def decoded_digit(item_id: str, image: Images) -> Decoded:
+    """Return a digit as a source delivers it."""
     decoded = decode(Arrival(item_id, image), (8, 8))
     assert isinstance(decoded, Decoded)
     return decoded

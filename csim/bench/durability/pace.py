@@ -73,7 +73,7 @@ def memory(
 
     def note_memory(counts: Counts) -> None:
         if len(found) < len(marks) and counts.taken >= marks[len(found)]:
-            found.append(_resident())
+            found.append(resident())
 
     with Stream(work / "stream") as stream:
         run(stream, endless(seed), limit=marks[1], on_batch=note_memory)
@@ -108,7 +108,7 @@ def _seconds(act: Callable[[], None]) -> float:
     return time.perf_counter() - start
 
 
-def _resident() -> float:
+def resident() -> float:
     """Return this process's resident memory in MB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):

@@ -29,6 +29,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "ecsminer": {"color": PURPLE, "linestyle": (0, (5, 1)), "marker": "D"},
     "echo-d": {"color": ORANGE, "linestyle": (0, (3, 1, 1, 1)), "marker": "v"},
     "senc-mas": {"color": SKY, "linestyle": (0, (1, 1)), "marker": ">"},
+    "logistic": {"color": INK, "linestyle": (0, (3, 2)), "marker": "P"},
 }
 # A baseline on csim's vectors has the style of the baseline, with a hollow marker.
 _BASELINES = ("ecsminer", "echo-d", "senc-mas")

@@ -35,7 +35,12 @@ def rows(
 
 
 def _row(result: Result, named: Mapping[str, Mapping[str, Any]]) -> Row:
-    row: Row = {"changed": _name(result.content["case"]["changes"], named), "seed": result.seed}
+    return {"changed": _name(result.content["case"]["changes"], named)} | figures(result)
+
+
+def figures(result: Result) -> Row:
+    """Return the seed and the figures of a run."""
+    row: Row = {"seed": result.seed}
     return row | {column: float(result.figures[figure]) for column, figure in _FIGURES.items()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from csim.bench.case import Case
 from csim.bench.datasets.catalogue import NAMES
-from csim.bench.methods import METHODS, budget_in, settings_of
+from csim.bench.methods import METHODS, PUBLISHED, budget_in, settings_of
 from csim.bench.plans.reported import STREAM, Reported
 from csim.errors import InputError
 from csim.settings import Settings
@@ -92,7 +92,7 @@ class Plan:
         return [
             self.case(method, data, seed)
             for data in self.data or DATA
-            for method in self.methods or METHODS
+            for method in self.methods or PUBLISHED
             for seed in self.seeds
         ]
 

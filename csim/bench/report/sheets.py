@@ -18,6 +18,7 @@ from csim.errors import InputError
 # In the order of the page: the paper's tables and figures, then those that justify csim's choices.
 USUAL = {
     "data-sets": "the data sets and their sizes",
+    "reproduced": "the paper's own method, reported and reproduced",
     "stream": "accuracy and labels of every method over streams",
     "novelty": "new images missed, and false alarms, of the same runs",
     "over-stream": "accuracy over the course of the stream",
@@ -29,10 +30,14 @@ USUAL = {
     "cohesion": "images that are nearer to another class than to their own",
     "ablation": "what each addition of the default preset gains",
     "tuning": "how the paper preset was tuned",
+    "photos": "encoders and methods on photographs",
     "mining": "three readings of hard triplets",
     "beta": "the weight of the triplet loss",
     "closed-set": "accuracy with all classes known",
     "durability": "what durability costs",
+    "service": "the service under load, and killed",
+    "page": "how fast the labelling page answers",
+    "year": "a year on disk",
     "speed": "what the fast loss, the joint loss and the engine cost",
 }
 

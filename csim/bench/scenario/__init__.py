@@ -1,9 +1,10 @@
 """Scenarios: each turns a data set into a stream.
 
 A scenario decides which classes are known at the start, the order in which images arrive, and how
-images change. `paper_stream` is the paper's scenario and the default. In the others, new classes
-start together, classes leave and return, some classes are rare, or images drift. The behaviour of
-the labeller (late, missing or wrong answers) is not part of the stream: see `csim.bench.answers`.
+images change. `paper_stream` is the paper's scenario and the default; `own_period` and `same_rate`
+are other readings of its text. In the others, new classes start together, classes leave and return,
+some classes are rare, or images drift. The behaviour of the labeller (late, missing or wrong
+answers) is not part of the stream: see `csim.bench.answers`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ import difflib
 from typing import Protocol
 
 from csim.bench.datasets import DataSet
-from csim.bench.scenario.arrivals import paper_stream, returning, together
+from csim.bench.scenario.arrivals import (
+    own_period,
+    paper_stream,
+    returning,
+    same_rate,
+    together,
+)
 from csim.bench.scenario.changes import drift, long_tail
 from csim.bench.scenario.split import Stream
 from csim.errors import SettingsError
@@ -24,8 +31,10 @@ __all__ = [
     "drift",
     "long_tail",
     "make",
+    "own_period",
     "paper_stream",
     "returning",
+    "same_rate",
     "together",
 ]
 
@@ -43,6 +52,8 @@ class Scenario(Protocol):
 SCENARIOS: dict[str, Scenario] = {
     "paper": paper_stream,
     "together": together,
+    "own-period": own_period,
+    "same-rate": same_rate,
     "returning": returning,
     "long-tail": long_tail,
     "drift": drift,

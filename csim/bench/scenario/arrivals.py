@@ -1,8 +1,13 @@
-"""Scenarios that differ in when classes are present: one by one, together, or on and off."""
+"""Scenarios that differ in when classes are present: one by one, together, or on and off.
+
+`paper_stream` lets all images of a new class arrive after its start. The paper's text allows two
+other readings: `own_period` and `same_rate`.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from csim.bench.datasets import DataSet
 from csim.bench.scenario.split import Interval, Split, Stream, arrange, draw_split
@@ -39,6 +44,35 @@ def paper_stream(data: DataSet, *, known_share: float, seed: int, warm_up: int =
     """
     split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
     return arrange(split, _intervals(split, at_once=1))
+
+
+def own_period(data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000) -> Stream:
+    """Return a stream in which each new class is present in its own period alone.
+
+    A period ends where the next class starts, the last one at the end of the stream. The parameters
+    are those of `paper_stream`. With the same seed, classes start at the same times.
+    """
+    split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
+    present = _intervals(split, at_once=1)
+    ends = [interval[0][0] for interval in present[split.known + 1 :]] + [1.0]
+    new = [[(begin, end)] for [(begin, _)], end in zip(present[split.known :], ends, strict=True)]
+    return arrange(split, present[: split.known] + new)
+
+
+def same_rate(data: DataSet, *, known_share: float, seed: int, warm_up: int = 1000) -> Stream:
+    """Return a stream in which a new class arrives as often as a known one, from its start on.
+
+    So a class that starts late has fewer images: the others are left out. The parameters are those
+    of `paper_stream`. With the same seed, classes start at about the same times.
+    """
+    split = draw_split(data, known_share=known_share, seed=seed, warm_up=warm_up)
+    present = _intervals(split, at_once=1)
+    counts = [
+        max(1, round(len(indices) * (1 - begin)))
+        for indices, [(begin, _)] in zip(split.streamed, present, strict=True)
+    ]
+    kept = [indices[:count] for indices, count in zip(split.streamed, counts, strict=True)]
+    return arrange(replace(split, streamed=kept), present)
 
 
 def together(

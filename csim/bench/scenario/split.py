@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +39,16 @@ class Stream:
     images: Images
     names: list[str]  # the truth: for the simulated labeller and the metrics only
     starts: dict[str, int]
+
+    def with_all_labelled(self) -> Stream:
+        """Return the stream with the held-out images in the warm-up, as the paper uses them."""
+        return replace(
+            self,
+            warm_up=np.concatenate([self.warm_up, self.held_out]),
+            warm_up_names=self.warm_up_names + self.held_out_names,
+            held_out=self.held_out[:0],
+            held_out_names=[],
+        )
 
 
 @dataclass(frozen=True)

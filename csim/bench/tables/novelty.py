@@ -19,7 +19,7 @@ from csim.bench.case import Case
 from csim.bench.layout.panels import PERCENT, draw_means, draw_reported, legend_below, make_grid
 from csim.bench.layout.sheet import STYLES, Sheet, drawing
 from csim.bench.layout.table import Row, Table
-from csim.bench.methods import METHODS
+from csim.bench.methods import PUBLISHED
 from csim.bench.plans.plan import DATA, Plan
 from csim.bench.plans.reported import printed
 from csim.bench.results import Result
@@ -92,7 +92,7 @@ def _row(result: Result, plan: Plan) -> Row:
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     """Draw M_new by data set and method: the mean with its deviation, and each seed as a dot."""
     data_sets = plan.data or DATA
-    methods = plan.methods or METHODS
+    methods = plan.methods or PUBLISHED
     step = 0.7 / len(methods)  # the rest of a data set's width is a gap
     with drawing():
         figure, ((axes,),) = make_grid(

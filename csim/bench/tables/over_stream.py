@@ -24,7 +24,7 @@ from csim.bench.case import Case
 from csim.bench.layout.panels import PERCENT, legend_below, make_grid
 from csim.bench.layout.sheet import INK, STYLES, Sheet, drawing
 from csim.bench.layout.table import Row, Table
-from csim.bench.methods import METHODS
+from csim.bench.methods import PUBLISHED
 from csim.bench.plans.lookup import results_of
 from csim.bench.plans.plan import DATA, Plan, ordinal
 from csim.bench.results import Result
@@ -89,7 +89,7 @@ def _row(result: Result) -> Row:
 def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     """Draw a panel per data set, a curve per method, and a line where a new class appears."""
     data_sets = plan.data or DATA
-    methods = plan.methods or METHODS
+    methods = plan.methods or PUBLISHED
     columns = min(2, len(data_sets))
     with drawing():
         figure, grid = make_grid(

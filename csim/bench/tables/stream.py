@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
+from scipy.stats import ttest_rel
 
 from csim.bench.case import Case
 from csim.bench.layout.panels import PERCENT, draw_reported, from_zero, legend_below, make_grid
 from csim.bench.layout.sheet import STYLES, Sheet, drawing
 from csim.bench.layout.table import Row, Table
-from csim.bench.methods import METHODS
+from csim.bench.methods import PUBLISHED
 from csim.bench.plans.plan import DATA, Plan
 from csim.bench.plans.reported import printed
 from csim.bench.results import Result
@@ -31,6 +32,11 @@ NOTES = (
     "training s: wall-clock seconds, two runs at a time; settings, commit and machine of each run "
     "are in runs/",
     "ratio: accuracy / that of the best method in this table, same data set and seed",
+    "accuracy per label: accuracy % / labels %; p-value: two-sided paired t-test of the accuracies "
+    "against those of paper over the same seeds, so with three seeds it is small only for large "
+    "and steady differences",
+    "paper: all labelled images are its warm-up, so no forgetting is measured; the other methods "
+    "hold out a tenth of them",
     "default, least-sure and random may ask about 5 % of the images; the others have no such limit",
     "an answer becomes the image's final label with the first four methods; the baselines get it "
     "too late to change their label, and only learn from it: compare them in the columns at "
@@ -58,13 +64,30 @@ def make(results: Sequence[Result], plan: Plan) -> Sheet:
         title="Classification over the stream",
         notes=[plan.note, *NOTES],
         keys=["data set", "method"],
-        rows=[_row(result, best[result.data, result.seed], plan) for result in results],
+        rows=[
+            _row(result, best[result.data, result.seed], _p_value(result, results), plan)
+            for result in results
+        ],
         command=f"csim bench stream {plan.options}",
     )
     return Sheet(table, _draw(results, plan))
 
 
-def _row(result: Result, best: float, plan: Plan) -> Row:
+def _p_value(result: Result, results: Sequence[Result]) -> str:
+    """Return the p-value of a method's accuracies against those of `paper`, if there is one."""
+    runs = [r for r in results if (r.data, r.method) == (result.data, result.method)]
+    papers = {r.seed: r for r in results if (r.data, r.method) == (result.data, "paper")}
+    pairs = [
+        (run.figures["accuracy"], papers[run.seed].figures["accuracy"])
+        for run in runs
+        if run.seed in papers
+    ]
+    if result.method == "paper" or len(pairs) < 2 or len({a - b for a, b in pairs}) < 2:
+        return ""
+    return f"{ttest_rel(*zip(*pairs, strict=True)).pvalue:.2g}"
+
+
+def _row(result: Result, best: float, p_value: str, plan: Plan) -> Row:
     figures = result.figures
     reported = plan.reported(result.data, result.method)
     return {
@@ -75,6 +98,10 @@ def _row(result: Result, best: float, plan: Plan) -> Row:
         "declared %": figures["accuracy_declared"],
         "labels %": figures["labels_percent"],
         "ratio": figures["accuracy"] / best if best else 0.0,
+        "accuracy per label": figures["accuracy"] / figures["labels_percent"]
+        if figures["labels_percent"]
+        else None,
+        "p-value": p_value,
         "at arrival %": figures["accuracy_at_arrival"],
         "unasked %": figures["accuracy_unasked"],
         "last quarter %": figures["accuracy_last_quarter"],
@@ -97,7 +124,7 @@ def _draw(results: Sequence[Result], plan: Plan) -> Figure:
     with drawing():
         figure, ((*panels,),) = make_grid(1, len(data_sets), size=(2.3, 2.6), sharey=True)
         for axes, data in zip(panels, data_sets, strict=True):
-            for method in plan.methods or METHODS:
+            for method in plan.methods or PUBLISHED:
                 runs = [r.figures for r in results if (r.method, r.data) == (method, data)]
                 style = {**STYLES[method], "linestyle": "none", "zorder": 3}
                 axes.plot(

@@ -21,7 +21,7 @@ from csim.bench.case import Case
 from csim.bench.datasets.catalogue import load
 from csim.bench.json_lines import Content, put
 from csim.bench.layout.rows import Done
-from csim.bench.methods import settings_of
+from csim.bench.methods import network_settings
 from csim.bench.origin import fingerprint, origin
 from csim.bench.processes import Tell, each
 from csim.bench.study import prepare
@@ -80,7 +80,7 @@ class Projection:
         if space in LEARNERS:
             settings: Content = learner_of(space, seed=self.seed).get_params()
             return settings
-        return settings_of(space, seed=self.seed, changes={}).to_dict()
+        return network_settings(space, self.seed)
 
 
 def project_all(

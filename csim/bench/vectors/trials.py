@@ -21,7 +21,7 @@ from csim.bench.baselines.learners.knn import K_CHOICES, choose_k, nearest, vote
 from csim.bench.datasets import DataSet, thin
 from csim.bench.datasets.catalogue import load
 from csim.bench.json_lines import Content, put
-from csim.bench.methods import settings_of
+from csim.bench.methods import network_settings, settings_of
 from csim.bench.origin import fingerprint, origin
 from csim.bench.processes import Tell, each
 from csim.bench.study import prepare
@@ -75,17 +75,13 @@ class Trial:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return all settings of its method."""
+        """Return the settings that decide what its method learns."""
         if self.method in LEARNERS:
             settings: dict[str, Any] = learner_of(
                 self.method, seed=self.seed, is_quick=self.is_quick
             ).get_params()
             return settings
-        return (
-            settings_of(self.method, seed=self.seed, changes={}).to_dict()
-            if self.method in NETWORKS
-            else {}
-        )
+        return network_settings(self.method, self.seed) if self.method in NETWORKS else {}
 
     def describe(self) -> Content:
         """Return what its entry must hold to have been made with today's settings."""

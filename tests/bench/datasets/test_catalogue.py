@@ -69,6 +69,7 @@ def test_the_names_are_these():
     assert NAMES == (
         "mnist", "fashion-mnist", "emnist-47", "emnist-balanced",
         "cifar-10-grey", "cifar-10", "digits",
+        "groceries", "fruits", "traffic-signs", "eurosat", "flowers-102",
     )  # fmt: skip
 
 
@@ -278,12 +279,15 @@ def test_every_published_file_has_a_size_and_a_checksum_or_is_inside_one_that_ha
 
 def test_the_page_names_every_data_set_file_address_and_checksum():
     page = DOCS.read_text()
-    assert len(page.splitlines()) < 100
+    assert len(page.splitlines()) < 120
     assert set(NAMES) <= set(re.findall(r"`([\w-]+)`", page))
     for entry in ENTRIES:
         for file in files_of(entry):
             assert all(address.removesuffix(file.name) in page for address in file.addresses)
             assert file.checksum is None or (file.checksum[1] in page and f"{file.size:,}" in page)
+    for file in (*known.EUROSAT_FILES, *known.FLOWERS_FILES):
+        assert all(address.removesuffix(file.name) in page for address in file.addresses)
+        assert f"| `{file.name}` | {file.md5} |" in page
 
 
 FASHION = [

@@ -215,9 +215,21 @@ def test_a_file_that_is_no_image_is_named(tmp_path):
         read("birds", tmp_path / "birds")
 
 
-def test_images_of_different_sizes_are_refused(tmp_path):
-    Image.fromarray(np.zeros((10, 10), np.uint8)).save(
-        write_images(tmp_path / "birds") / "heron" / "9.png"
-    )
-    with pytest.raises(InputError, match="different sizes"):
-        read("birds", tmp_path / "birds")
+def write_mixed(folder):
+    Image.fromarray(np.zeros((10, 10, 3), np.uint8)).save(write_images(folder) / "heron" / "9.png")
+    return folder
+
+
+def test_images_of_different_sizes_become_64_by_64_as_at_init(tmp_path):
+    data = read("birds", write_mixed(tmp_path / "birds"))
+    assert data.images.shape == (7, 64, 64, 3)
+
+
+@pytest.mark.parametrize(("size", "shape"), [((20, 30), (7, 20, 30, 3)), ((9, 8, 3), (7, 9, 8, 3))])
+def test_images_of_any_size_are_resized_to_the_one_asked_for(tmp_path, size, shape):
+    assert read("birds", write_mixed(tmp_path / "birds"), size).images.shape == shape
+
+
+@pytest.mark.parametrize(("size", "shape"), [((20, 30), (6, 20, 30)), ((9, 8, 3), (6, 9, 8, 3))])
+def test_arrays_are_resized_too(save, size, shape):
+    assert read("birds", save(), size).images.shape == shape

@@ -14,7 +14,12 @@ SHEET = convolution.make(RESULTS, PLAN)
 LAYERS = {
     method: settings_of(method, seed=0, changes={}).conv_layers for method in convolution.METHODS
 }
-REPORTED = ("reported accuracy %", "reported M_new %", "reported F_new %", "reported training min")
+REPORTED = (
+    "reported accuracy %",
+    "reported M_new %",
+    "reported F_new %",
+    "reported one training min",
+)
 
 
 def test_every_method_runs_with_each_number_of_layers_on_fashion_mnist():
@@ -46,7 +51,8 @@ def test_rows_hold_the_figures_of_their_run():
         assert row["accuracy %"] == result.figures["accuracy"]
         assert row["M_new %"] == result.figures["m_new"]
         assert row["F_new %"] == result.figures["f_new"]
-        assert row["training s"] == result.figures["seconds_training"]
+        assert row["one training s"] == result.figures["seconds_first_training"]
+        assert row["all training s"] == result.figures["seconds_training"]
         own = PAPER if result.method == "paper" else DEFAULT
         assert row["parameters"] == by_hand(200, layers=row["conv layers"], **own)
 
@@ -77,7 +83,7 @@ def test_the_picture_shows_means_over_layers_in_four_panels():
         "accuracy, %",
         "M_new, % of novel images",
         "F_new, % of existing images",
-        "training, s",
+        "all training, s",
     ]
     assert [axes.get_ylabel() for axes in panels] == labels
     assert {axes.get_xlabel() for axes in panels} == {"convolution layers"}

@@ -1,12 +1,14 @@
 """Measured tables on scikit-learn's digits, two epochs: their rows, and what always holds."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.nn import functional
 
 from csim.bench.datasets.digits import digits
 from csim.bench.layout.rows import measure_all
-from csim.bench.tables import beta, closed_set, mining, speed
+from csim.bench.tables import beta, closed_set, junk, mining, speed
 from csim.bench.vectors.samples import cut
 from csim.embed.losses import log_distance_matrix
 from csim.settings import Settings
@@ -124,7 +126,7 @@ def test_races_run_on_any_images(split):
         pairs = [
             speed.race_losses(size=16, rounds=1),
             speed.race_training(train, SETTINGS, rounds=1, per_class=40),
-            speed.race_observing(train, rounds=3, per_class=40),
+            *speed.race_observing(train, 16, rounds=3, per_class=40),
             speed.race_help(rounds=1),
         ]
     assert all(ours > 0 and other > 0 for ours, other in pairs)
@@ -134,3 +136,13 @@ def test_a_race_takes_turns():
     turns = []
     speed.race(lambda: turns.append("ours"), lambda: turns.append("other"), rounds=3)
     assert turns == ["ours", "other"] * 3
+
+
+def test_junk_is_asked_about_less_often_if_the_person_says_so():
+    settings = replace(junk.SETTINGS, epochs=2, update_steps=20)
+    table = junk.make(digits(), seeds=[0], settings=settings)
+    skips, says = table.rows
+    assert (skips["the person"], says["the person"]) == ("skips", "says junk")
+    assert 0 < says["questions about it"] < skips["questions about it"]
+    assert says["with a class %"] < skips["with a class %"]
+    assert table.command == "csim bench junk --seed 0"

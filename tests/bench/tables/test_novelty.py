@@ -10,7 +10,7 @@ from bench.hand_results import (
     legend_texts,
 )
 
-from csim.bench.methods import METHODS
+from csim.bench.methods import PUBLISHED
 from csim.bench.plans.plan import DATA, Plan
 from csim.bench.plans.reported import STREAM
 from csim.bench.tables import novelty, stream
@@ -68,7 +68,7 @@ def test_reported_figures_are_the_paper_s_and_stand_beside_its_method(data):
         ]
         fallen = "–" if there.f_new is None else f"{there.f_new:.2f} ± {there.f_new_spread:.2f}"
         assert column(table, "reported F_new %", method=method) == [fallen]
-    for method in set(METHODS) - set(STREAM[data]):
+    for method in set(PUBLISHED) - set(STREAM[data]):
         assert column(table, "reported M_new %", method=method) == [""]
 
 
@@ -111,4 +111,4 @@ def test_no_words_cover_anything(plan):
     picture = novelty.make(hand_results(novelty.cases(plan)), plan).picture
     assert_tidy(picture)
     stars = {"as the paper reports", "reported, other images"}
-    assert set(legend_texts(picture)) - stars == set(plan.methods or METHODS)
+    assert set(legend_texts(picture)) - stars == set(plan.methods or PUBLISHED)

@@ -1,5 +1,8 @@
 """The stream table: its figures are the runs', its reported ones the paper's."""
 
+import math
+from dataclasses import replace
+
 import pytest
 from bench.hand_results import (
     SMALL,
@@ -41,6 +44,31 @@ def test_the_ratio_is_to_the_best_of_the_same_data_set_and_seed():
             ratios = column(SHEET.table, "ratio", data_set=data, seed=seed)
             assert ratios == pytest.approx([value / max(accuracies) for value in accuracies])
             assert max(ratios) == 1
+
+
+def test_accuracy_per_label_is_their_ratio():
+    for row in SHEET.table.rows:
+        assert row["accuracy per label"] == pytest.approx(row["accuracy %"] / row["labels %"])
+
+
+def test_p_values_compare_a_method_with_the_papers_over_the_same_seeds():
+    for data in SMALL.data:
+        ours, papers = (
+            column(SHEET.table, "accuracy %", data_set=data, method=method)
+            for method in ("default", "paper")
+        )
+        first, second = (a - b for a, b in zip(ours, papers, strict=True))
+        t = (first + second) / abs(first - second)  # two pairs: the mean over its standard error
+        by_hand = 1 - 2 / math.pi * math.atan(abs(t))  # Student's t with one degree of freedom
+        (shown,) = set(column(SHEET.table, "p-value", data_set=data, method="default"))
+        assert float(shown) == pytest.approx(by_hand, rel=0.06)
+    assert set(column(SHEET.table, "p-value", method="paper")) == {""}
+
+
+def test_one_seed_has_no_p_value():
+    plan = replace(SMALL, seeds=(3,))
+    table = stream.make(hand_results(stream.cases(plan)), plan).table
+    assert set(column(table, "p-value")) == {""}
 
 
 def test_nothing_right_anywhere_has_a_ratio_of_zero():

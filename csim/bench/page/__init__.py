@@ -1,0 +1,1 @@
+"""The labelling page, measured in a browser."""

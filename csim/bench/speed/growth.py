@@ -1,0 +1,125 @@
+"""What grows and what does not: cost against the window, the classes and the stream's length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from csim.bench.datasets import DataSet
+from csim.bench.durability.material import noisy_digits
+from csim.bench.durability.pace import resident
+from csim.build import build
+from csim.classifier import StreamClassifier
+from csim.records import Job
+from csim.settings import Settings
+
+_KNOWN = ("0", "1", "2")  # of the digits
+_LABELLED = 300  # images
+_PART = 5000  # images of a stream at a time
+_PER_CLASS = 5  # images of each class in an update
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Hold the sizes to measure at, each in rising order."""
+
+    windows: tuple[int, ...] = (500, 2_000, 5_000, 10_000, 20_000)  # recent images
+    classes: tuple[int, ...] = (10, 100, 300, 1_000)
+    positions: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # multiples of 5,000
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Hold seconds by size, and the resident memory in MB by position in the stream."""
+
+    search: dict[int, float]  # by images in the recent window
+    update: dict[int, float]  # by classes
+    image: dict[int, float]  # by position
+    memory: dict[int, float]  # by position
+
+
+def measure_growth(data: DataSet, device: str, sizes: Sizes) -> Growth:
+    """Return what each size costs.
+
+    Parameters
+    ----------
+    data
+        Images for the searches; at least 1.2 times the largest window.
+    device
+        As in the settings.
+    sizes
+        What to measure at. Higher takes longer.
+    """
+    image, memory = time_images(Settings(epochs=1, device=device), sizes.positions)
+    return Growth(
+        search={window: time_search(data, window, device)[0] for window in sizes.windows},
+        update={classes: time_update(classes) for classes in sizes.classes},
+        image=dict(zip(sizes.positions, image, strict=True)),
+        memory=dict(zip(sizes.positions, memory, strict=True)),
+    )
+
+
+def time_search(data: DataSet, window: int, device: str) -> tuple[float, float]:
+    """Return the seconds of the first search with a model, and of the next one.
+
+    Parameters
+    ----------
+    data
+        Where the images come from; at least 1.2 times `window`.
+    window
+        Images in the recent window. Higher takes longer.
+    device
+        As in the settings.
+    """
+    images = data.images
+    settings = Settings(epochs=1, recent=window, ask_every=window, device=device)
+    classifier = StreamClassifier(settings).fit(images[:_LABELLED], data.names[:_LABELLED])
+    classifier.observe(images[: window - 1])
+    first = _seconds(lambda: classifier.observe(images[window - 1 : window]))
+    classifier.observe(images[window : window + window // 16])
+    return first, _seconds(classifier.ask_now)
+
+
+def time_update(classes: int) -> float:
+    """Return the seconds of an update that has so many classes to learn. More take longer."""
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (_PER_CLASS * classes, 16, 16), np.uint8)
+    labels = np.repeat(np.arange(classes), _PER_CLASS)
+    parts = build(Settings(epochs=1))
+    job = Job(1, 0, images, labels, np.ones(len(labels), bool))
+    first = parts.trainer.train(job)
+    return _seconds(lambda: parts.trainer.train(job, first))
+
+
+def time_images(settings: Settings, marks: Sequence[int]) -> tuple[list[float], list[float]]:
+    """Return the seconds per image and the resident memory in MB, at positions of a stream.
+
+    Parameters
+    ----------
+    settings
+        Of the stream. Nobody answers its questions.
+    marks
+        The positions, multiples of 5,000. Higher takes longer.
+    """
+    images, names = noisy_digits(_PART, 0)
+    is_known = np.isin(names, _KNOWN)
+    known = [name for name in names if name in _KNOWN][:_LABELLED]
+    classifier = StreamClassifier(settings).fit(images[is_known][:_LABELLED], known)
+    seconds: list[float] = []
+    memory: list[float] = []
+    for position in range(_PART, marks[-1] + 1, _PART):
+        part, _ = noisy_digits(_PART, position)
+        taken = _seconds(lambda part=part: classifier.observe(part))  # type: ignore[misc]
+        if position in marks:
+            seconds.append(taken / _PART)
+            memory.append(resident())
+    return seconds, memory
+
+
+def _seconds(act: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
