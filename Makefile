@@ -1,9 +1,10 @@
 # make demo    run csim on real data
-# make check   lint, types, imports and the quick tests: under two minutes on two cores
+# make check   lint, types, imports and the quick tests: about three minutes on two cores
 # make test    the same checks and every test: under 15 minutes on two cores
+# make axe     fetch axe-core from npm, which the tests of the labelling page need
 # make clean   remove the virtual environment
 #
-# Each target but `clean` first installs what it needs into .venv.
+# Each target but `axe` and `clean` first installs what it needs into .venv.
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,15 +15,22 @@ export CSIM_DATA
 # A file's tests share expensive fixtures, so a file stays in one process; long files start first.
 PYTEST := $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo check test lint install clean
+# What the tests start, as COMMAND:PACKAGE of Debian.
+SYSTEM := redis-server:redis-server ip:iproute2 openssl:openssl chromium:chromium npm:npm
+
+# axe-core checks the labelling page in tests. It stays outside the repository.
+CSIM_AXE ?= $(HOME)/.cache/csim/axe
+export CSIM_AXE
+
+.PHONY: demo check test lint install system-packages axe clean
 
 demo: install
 	$(BIN)/csim demo
 
-check: lint
+check: lint system-packages
 	$(PYTEST) -m "not slow and not data"
 
-test: lint
+test: lint system-packages axe
 	$(PYTEST)
 
 lint: install
@@ -42,6 +50,20 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[all,dev]'
 	touch $@
+
+# Install what is missing, or say so; the tests that need it then fail.
+system-packages:
+	@for pair in $(SYSTEM); do \
+	  command -v $${pair%%:*} >/dev/null || missing="$$missing $${pair##*:}"; \
+	done; \
+	[ -z "$$missing" ] || { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends $$missing; } || \
+	  { echo "the tests need: apt-get install$$missing" >&2; [ "$$CI" != true ]; }
+
+axe: system-packages $(CSIM_AXE)/node_modules/axe-core/axe.min.js
+
+$(CSIM_AXE)/node_modules/axe-core/axe.min.js:
+	@! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(CSIM_AXE) axe-core@4
 
 clean:
 	rm -rf $(VENV)

@@ -102,8 +102,19 @@ def test_the_number_of_the_format_is_judged_before_anything_else_is_read(tmp_pat
 def test_a_missing_file_or_a_folder_is_refused(tmp_path):
     with pytest.raises(CheckpointError, match="there is no file"):
         StreamClassifier.load(tmp_path / "nothing")
-    with pytest.raises(CheckpointError):
+    with pytest.raises(CheckpointError, match="it is a folder"):
         StreamClassifier.load(tmp_path)
+
+
+def test_a_file_of_a_stream_folder_is_refused_with_what_reads_it(saved, tmp_path):
+    clf = StreamClassifier.load(saved)
+    for name, state in (
+        ("model", checkpoint.model_state(clf._model)),
+        ("snapshot", clf._engine.state()),
+    ):
+        checkpoint.write(tmp_path / name, state)
+        with pytest.raises(CheckpointError, match=r"part of a stream folder.*csim run"):
+            StreamClassifier.load(tmp_path / name)
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, tmp_path):

@@ -1,5 +1,9 @@
 """StreamClassifier: what it accepts and refuses; a refusal leaves everything as it was."""
 
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import csim
 from csim.classifier import StreamClassifier
+from csim.embed.whitening import Whitening
 from csim.errors import (
     ClassError,
     CsimError,
@@ -16,19 +21,19 @@ from csim.errors import (
     NotFittedError,
     QuestionError,
     SettingsError,
+    StorageError,
 )
+from csim.messages import Named, Split
 from csim.records import (
     Accepted,
     Asked,
     ClassAdded,
     Divided,
     Labelled,
-    Named,
     Rejected,
     Retrained,
     Revised,
     Skipped,
-    Split,
 )
 from csim.settings import Settings
 
@@ -68,6 +73,8 @@ BAD_BATCHES = {
     "text": np.full((1, 8, 8), "a"),
     "ragged": [np.zeros((8, 8)), np.zeros((9, 9))],
     "complex": np.zeros((1, 8, 8), complex),
+    "floats of 0 to 1": np.full((1, 8, 8), 0.5),
+    "true and false": np.full((1, 8, 8), True),
 }
 
 
@@ -105,6 +112,8 @@ BAD_WARM_UPS = {
     "one class only": (ANY, ["a"] * 6),
     "a class with one image": (ANY, ["a"] * 5 + ["b"]),
     "nothing": (ANY[:0], []),
+    "floats of 0 to 1": (ANY / 255, ["a", "b"] * 3),
+    "true and false": (ANY > 100, ["a", "b"] * 3),
     "an empty name": (ANY, ["a", ""] * 3),
     "a name of 10 kB": (ANY, ["a", "b" * 10_000] * 3),
     "a name that is no text": (ANY, ["a", None] * 3),
@@ -146,6 +155,10 @@ BAD_WORDS = {
     "a merge with itself": lambda clf: clf.classes.merge(0, 0),
     "a merge of no class": lambda clf: clf.classes.merge(0, 77),
     "a removal of no class": lambda clf: clf.classes.remove(77),
+    "a list instead of an answer": lambda clf: clf.tell([1]),
+    "a list instead of a question": lambda clf: clf.tell([1], "heron"),
+    "a question by its text": lambda clf: clf.tell("1", "heron"),
+    "skipping a list": lambda clf: clf.skip([1]),
 }
 
 
@@ -235,6 +248,36 @@ def test_a_learned_class_that_is_undone_is_given_to_no_image_any_more(clf):
     assert clf.predict_proba(images).shape == (200, 3)
 
 
+def test_no_question_comes_before_as_many_images_as_until_search_says(clf):
+    stream = digit_stream()
+    position = 0
+    searches = 0
+    while position < 200:
+        room = clf.until_search
+        assert room >= 1
+        batch = stream.images[position : position + room]
+        events = clf.observe(batch, ids=[f"room {position + i}" for i in range(len(batch))])
+        asked = {event.position for event in events if isinstance(event, Asked)}
+        position += len(batch)
+        arrived = [e.position for e in events if isinstance(e, Accepted | Rejected)]
+        assert asked <= {arrived[-1]}
+        searches += bool(asked)
+    assert searches > 1
+
+
+def test_settle_gives_waiting_images_a_class_and_asks_nothing(clf):
+    stream = digit_stream()
+    clf.observe(stream.images[:30], ids=[f"settle {i}" for i in range(30)])
+    before = len(clf.questions())
+    waiting = clf._engine.discovery.pool.waiting()
+    assert waiting
+    events = clf.settle()
+    assert {event.item_id for event in events} == {item.id for item in waiting}
+    assert all(isinstance(event, Revised) and event.after is not None for event in events)
+    assert len(clf.questions()) == before
+    assert clf.settle() == []
+
+
 def test_merged_classes_answer_under_one_name(clf):
     first, second, _ = clf.classes_.tolist()
     images = digit_stream().warm_up
@@ -292,7 +335,7 @@ def test_ids_are_the_users_own_if_given(clf):
     ]
 
 
-@pytest.mark.parametrize("ids", [["x", "x"], ["x"], ["x", 3], ["warm-up 80", "y"]])
+@pytest.mark.parametrize("ids", [["x", "x"], ["x"], ["x", 3], ["warm-up 80", "y"], [["x"], []], 5])
 def test_ids_must_be_unique_texts(clf, tmp_path, ids):
     before = fingerprint(clf, tmp_path)
     with pytest.raises(InputError, match="id"):
@@ -381,10 +424,11 @@ def test_a_custom_encoder_is_any_object_that_embeds():
     clf = StreamClassifier(Settings(**SMALL | {"epochs": 40}), encoder=Roots())
     clf.fit(stream.warm_up, stream.warm_up_names)
     vectors = clf.transform(stream.images[:10])
-    expected = Roots().embed(stream.images[:10]) - Roots().embed(stream.warm_up).mean(axis=0)
-    assert vectors == pytest.approx(
-        expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-5
-    )
+    whitening = Whitening.from_arrays(clf._engine.model.network)
+    mean = Roots().embed(stream.warm_up).mean(axis=0)
+    assert whitening.mean == pytest.approx(mean, abs=0.5)  # a tenth of the images is held out
+    expected = whitening.apply(Roots().embed(stream.images[:10]))
+    assert vectors == pytest.approx(expected, abs=1e-5)
     known = [i for i, name in enumerate(stream.names) if name in clf.classes_]
     right = (
         clf.classes_[clf.predict_proba(stream.images[known]).argmax(axis=1)]
@@ -492,3 +536,86 @@ def test_all_errors_are_of_one_family():
         for error in (InputError, ClassError, QuestionError, SettingsError)
     )
     assert csim.CsimError is CsimError
+
+
+def test_tell_says_how_answers_are_written(clf):
+    with pytest.raises(InputError, match=r'got \[1\]; write tell\(7, "heron"\)'):
+        clf.tell([1])
+
+
+def test_an_automatic_id_never_takes_the_place_of_an_earlier_image(clf):
+    images = digit_stream().images[200:204]
+    clf.observe(images[:1], ids=["202"])  # the position of the next image
+    events = clf.observe(images[1:4])
+    assert [event.item_id for event in of(Accepted | Rejected, events)] == ["202 (2)", "203", "204"]
+    pool = [item.id for item in clf._engine.discovery.pool.items()]
+    assert {"202", "202 (2)", "203", "204"} <= set(pool)
+
+
+def test_threads_that_observe_lose_no_image():
+    clf = fitted()
+    images = digit_stream().images[:10]
+    failures = []
+
+    def observe(name):
+        try:
+            for start in range(0, 200, 10):
+                clf.observe(images, ids=[f"{name} {start + index}" for index in range(10)])
+                clf.predict(images[:2])
+        except Exception as error:  # a thread has nobody else to tell
+            failures.append(error)
+
+    threads = [threading.Thread(target=observe, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert clf._engine.position == 600
+    positions = [item.position for item in clf._engine.discovery.pool.items()]
+    assert len(set(positions)) == len(positions)
+
+
+def test_a_function_for_events_may_answer_the_question_it_is_given():
+    def answer(event):
+        if isinstance(event, Asked):
+            clf.tell(event.question.id, "something new")
+
+    clf = fitted(on_event=answer)
+    clf.observe(digit_stream().images[:200])
+    assert clf.questions("answered")
+    assert not clf.questions()
+
+
+@pytest.mark.parametrize("copy_of", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_classifier_that_is_pickled_or_copied_names_save_and_load(clf, copy_of):
+    with pytest.raises(InputError, match=r"save\(path\).*load\(path\)"):
+        copy_of(clf)
+
+
+def test_an_encoder_without_embed_is_refused_at_once():
+    with pytest.raises(InputError, match=r"embed\(images\).*object has none"):
+        StreamClassifier(encoder=object())
+
+
+def test_saving_where_nothing_can_be_written_is_refused_with_the_path(clf, tmp_path):
+    with pytest.raises(InputError, match=r"missing must be a folder.*create it"):
+        clf.save(tmp_path / "missing" / "stream.csim")
+    with pytest.raises(StorageError, match="cannot be written"):
+        clf.save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_class_removed_by_mistake_is_restored_with_what_it_had_learned(clf):
+    images = digit_stream().images[200:260]
+    names = clf.classes_.tolist()
+    counts = [summary.images for summary in clf.classes]
+    before = clf.predict_proba(images)
+    clf.classes.remove(names[1])
+    assert names[1] not in clf.predict(images)
+    clf.classes.restore(names[1])
+    assert clf.classes_.tolist() == names
+    assert [summary.images for summary in clf.classes] == counts
+    assert (clf.predict_proba(images) == before).all()
+    with pytest.raises(ClassError, match="no removed class is called"):
+        clf.classes.restore(names[1])

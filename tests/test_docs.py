@@ -13,7 +13,7 @@ import typer
 
 import csim
 from csim import errors, records
-from csim.classifier import Classes, ClassSummary
+from csim.classes import Classes, ClassSummary
 from csim.cli.lazy_group import LazyGroup
 from csim.cli.main import app
 from csim.cli.reference import reference
@@ -32,7 +32,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def is_tour(page: Path) -> bool:
     """Tell whether a page's Python needs what its commands have done before."""
-    return page.name == "walkthrough.md"
+    return page.name in ("walkthrough.md", "photographs.md")
 
 
 @pytest.mark.slow

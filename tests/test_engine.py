@@ -14,22 +14,17 @@ from csim.ask.labellers import TruthLabeller
 from csim.build import build
 from csim.discover.discovery import correct_revision
 from csim.errors import InputError, NotFittedError
+from csim.messages import Correct, MergeClasses, Named, Skip, Split, Undo
 from csim.records import (
     Accepted,
     Asked,
-    Correct,
     Item,
     Labelled,
-    MergeClasses,
-    Named,
     Rejected,
     Retrained,
     Revised,
-    Skip,
     Skipped,
-    Split,
     TrainingDue,
-    Undo,
     View,
 )
 from csim.settings import Settings
@@ -251,7 +246,7 @@ def test_a_class_merged_into_another_still_counts_for_the_threshold():
 
 def test_an_answer_alone_moves_the_thresholds_only_of_the_next_image():
     stream = digit_stream()
-    parts = warm()
+    parts = warm(replace(PAPER, threshold="mean-bound"))
     events = parts.engine.observe(items_of(stream.images[:200]))
     question = next(event.question for event in events if isinstance(event, Asked))
     before = parts.engine.head.state()["lowest"].copy()
@@ -599,8 +594,8 @@ def test_an_image_is_embedded_once_per_model_however_often_it_is_searched(settin
     assert len(counts) > 1
     different = [*stream.warm_up, *stream.images[:400]]
     repeats = Counter(image.tobytes() for image in different)  # the same digit may come twice
+    assert sum(map(len, counts)) >= 400
     for seen in counts:
-        assert len(seen) > 100
         assert all(count <= repeats[image] for image, count in seen.items())
 
 

@@ -13,7 +13,8 @@ VERBS = set(
     augment average backup balance begin bound break bring build bundle cache calculate
     calibrate call cancel carry centre change check choose claim classify clean clear close
     cluster collapse collect combine commit compare compress compute confirm connect continue
-    convert copy correct count cover create crop cut decide declare decode decompose define
+    convert copy correct count cover create crop cut decide declare decode decompose define exchange
+    queue speak talk
     delete deliver derive describe detect discard display distribute divide do download drain
     draw drop embed encode end ensure enter estimate evaluate exclude execute exit expand
     expect expire export express extend extract fail feed fetch fill filter find finish fit

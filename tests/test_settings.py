@@ -22,6 +22,7 @@ CHOICES = {name: get_args(kind) for name, kind in KINDS.items() if get_args(kind
 # The least and the most, as the comments and the parts themselves allow; stated here a second time
 # on purpose.
 LIMITS = {
+    "audit": (0, 1),
     "conv_layers": (0, 16),
     "channels": (1, 4096),
     "kernel": (1, 31),
@@ -33,7 +34,10 @@ LIMITS = {
     "batch_size": (2, 10**6),
     "epochs": (1, 10**6),
     "learning_rate": (1e-9, 10),
+    "update_rate": (1e-9, 10),
+    "update_growth": (0, 10),
     "update_steps": (0, 10**9),
+    "update_epochs": (0, 10**6),
     "shift": (0, 1000),
     "keep": (1e-6, 1 - 1e-6),
     "alpha": (1e-6, 1 - 1e-6),
@@ -61,11 +65,22 @@ def test_every_number_has_its_limits():
     assert set(NUMBERS) == set(LIMITS) | set(LEAST)
 
 
+def alone(name, value):
+    """Return a setting with what it needs: update_epochs stands in place of update_steps."""
+    return {name: value} | ({"update_steps": 0} if name == "update_epochs" else {})
+
+
+def test_a_model_is_updated_by_steps_or_by_epochs_and_not_by_both():
+    with pytest.raises(SettingsError, match="only one of update_steps and update_epochs"):
+        Settings(update_epochs=3)
+    assert Settings(update_epochs=3, update_steps=0).update_epochs == 3
+
+
 @pytest.mark.parametrize(("name", "limits"), LIMITS.items())
 def test_a_number_may_reach_its_limits_and_not_pass_them(name, limits):
     step = 1 if KINDS[name] is int else 1e-9
     for limit, direction in zip(limits, (-1, 1), strict=True):
-        assert getattr(Settings(**{name: limit}), name) == limit
+        assert getattr(Settings(**alone(name, limit)), name) == limit
         beyond = limit + direction * max(step, abs(limit) * 1e-9 if step < 1 else 0)
         with pytest.raises(SettingsError, match=f"^{name} must lie between"):
             Settings(**{name: beyond})
@@ -160,8 +175,8 @@ def test_the_papers_preset_differs_exactly_where_the_paper_does():
         "update_steps": 0,
         "batches": "plain",
         "shift": 0,
-        "threshold": "mean-bound",
-        "alpha": 0.99,
+        "threshold": "mean-bound-model",
+        "alpha": 0.5,
         "questions": "rejected",
         "budget": 1.0,
         "representative": "random",
@@ -190,7 +205,7 @@ def test_the_papers_values_are_the_papers():
         10,
     )
     assert (papers.threshold, papers.mining, papers.conv_layers) == (
-        "mean-bound",
+        "mean-bound-model",
         "all-positive",
         1,
     )
@@ -243,8 +258,21 @@ def test_a_refusal_can_be_caught_as_ours_and_as_pythons():
     assert issubclass(SettingsError, ValueError)
 
 
-def test_there_are_fewer_than_forty_settings():
-    assert len(dataclasses.fields(Settings)) < 40
+def test_there_are_fewer_than_forty_five_settings():
+    assert len(dataclasses.fields(Settings)) < 45
+
+
+@pytest.mark.parametrize("name", ["own", "lite0", "lite2", "hf:a/b", "onnx:/x/y.onnx"])
+def test_an_encoder_is_a_name_or_a_kind_with_a_path(name):
+    assert Settings(encoder=name).encoder == name
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("lite", "is it lite"), ("Lite0", "is it lite0"), ("hf:", ""), ("", "")]
+)
+def test_an_unknown_encoder_is_refused_with_the_nearest_name(name, hint):
+    with pytest.raises(SettingsError, match=f"encoder must be own.*got {name!r}.*{hint}"):
+        Settings(encoder=name)
 
 
 def test_every_setting_has_a_comment_above_it():

@@ -29,3 +29,13 @@ def no_hang():
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def hear_signals():
+    """Let a new process hear the signals that a test sends, whatever this one ignores.
+
+    Pass it as `preexec_fn`: a shell starts jobs in the background with SIGINT ignored, and `nohup`
+    ignores SIGHUP.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)

@@ -1,5 +1,7 @@
 """A story through the whole classifier: answers lead to a new model without a new class."""
 
+import math
+
 import pytest
 from digit_stream import SMALL, digit_stream, fitted, of, truth_of
 
@@ -40,16 +42,19 @@ NO_NEW_CLASS = SMALL | {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("update_labels", [1, 7, 20])
-def test_a_new_model_comes_after_so_many_answers_and_later_after_a_fiftieth_of_all(update_labels):
-    events = drive(
-        fitted(Settings(**NO_NEW_CLASS | {"update_steps": 2}, update_labels=update_labels)), 200
-    )
+@pytest.mark.parametrize(
+    ("update_labels", "update_growth"), [(1, 0.02), (1, 0.1), (7, 0.02), (20, 0.02)]
+)
+def test_a_new_model_comes_after_so_many_answers_and_later_after_a_share_of_all(
+    update_labels, update_growth
+):
+    changes = {"update_steps": 2, "update_labels": update_labels, "update_growth": update_growth}
+    events = drive(fitted(Settings(**NO_NEW_CLASS | changes)), 200)
     counts = answers_before_each_model(events)
     expected = []
     told = 0
     for _ in counts:
-        expected.append(max(update_labels, -(-told // 50)))
+        expected.append(max(update_labels, math.ceil(update_growth * told - 1e-9)))
         told += expected[-1]
     assert len(counts) > 5
     assert max(counts) > 1

@@ -2,19 +2,21 @@
 
 import copy
 import functools
+import tempfile
+from pathlib import Path
 
 import pytest
 from digit_stream import SMALL, digit_stream, fitted, last_classes, of, truth_of
 
 from csim.ask.labellers import TruthLabeller
+from csim.classifier import StreamClassifier
+from csim.messages import MergeClasses, RemoveClass
 from csim.records import (
     Accepted,
     Asked,
     Joined,
     Labelled,
-    MergeClasses,
     Rejected,
-    RemoveClass,
     Revised,
 )
 from csim.settings import Settings
@@ -108,9 +110,16 @@ def test_the_paper_revises_nothing():
     assert of(Revised | Joined, events) == []
 
 
+def again(clf, *others):
+    """Return another classifier in the same state, and copies of what came with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        clf.save(Path(folder) / "clf")
+        return StreamClassifier.load(Path(folder) / "clf"), *copy.deepcopy(others)
+
+
 def answered_once():
     """Return a classifier that has had six answers, one after the other, and all its events."""
-    return copy.deepcopy(_answered_once())
+    return again(*_answered_once())
 
 
 @functools.cache
@@ -140,7 +149,7 @@ def test_taking_back_an_answer_starts_from_what_was_said_last(index, word):
 
 def until_a_spread_answer_was_revised():
     """Return a classifier, its events, and an answered question with a member revised since."""
-    return copy.deepcopy(_until_a_spread_answer_was_revised())
+    return again(*_until_a_spread_answer_was_revised())
 
 
 @functools.cache

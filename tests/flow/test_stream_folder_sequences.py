@@ -29,12 +29,26 @@ from hypothesis.stateful import (
 )
 from sklearn.datasets import load_digits
 
-import csim.records as r
 from csim.folder.database import open_for_reading
 from csim.folder.layout import Config, Layout
 from csim.folder.lines import lines
 from csim.folder.make import make
 from csim.folder.stream import Stream
+from csim.messages import (
+    AddClass,
+    Correct,
+    Junk,
+    LabelImages,
+    MergeClasses,
+    Named,
+    RemoveClass,
+    RenameClass,
+    RestoreClass,
+    Skip,
+    Split,
+    Undo,
+)
+from csim.records import JUNK
 from csim.settings import Settings
 from csim.sources.arrival import Decoded, Trouble
 
@@ -49,26 +63,25 @@ SMALL = Settings(
 NAMES = st.sampled_from(("0", "1", "heron", "owl", "coot"))  # two are known from the start
 NUMBERS = st.integers(0, 9)
 MESSAGES = {
-    "named": lambda question, class_id, other, name: r.Named(question, name),
-    "correct": lambda question, class_id, other, name: r.Correct(question, name),
-    "skip": lambda question, class_id, other, name: r.Skip(question),
-    "split": lambda question, class_id, other, name: r.Split(question),
-    "undo": lambda question, class_id, other, name: r.Undo(question),
-    "add": lambda question, class_id, other, name: r.AddClass(name),
-    "rename": lambda question, class_id, other, name: r.RenameClass(class_id, name),
-    "merge": lambda question, class_id, other, name: r.MergeClasses(class_id, other),
-    "remove": lambda question, class_id, other, name: r.RemoveClass(class_id),
+    "named": lambda question, class_id, other, name: Named(question, name),
+    "correct": lambda question, class_id, other, name: Correct(question, name),
+    "junk": lambda question, class_id, other, name: Junk(question),
+    "correct to junk": lambda question, class_id, other, name: Correct(question, None),
+    "label": lambda position, class_id, other, name: LabelImages((f"image {position}",), name),
+    "label junk": lambda position, *_: LabelImages((f"image {position}",), None),
+    "skip": lambda question, class_id, other, name: Skip(question),
+    "split": lambda question, class_id, other, name: Split(question),
+    "undo": lambda question, class_id, other, name: Undo(question),
+    "undo a split": lambda question, class_id, other, name: Undo(question),
+    "add": lambda question, class_id, other, name: AddClass(name),
+    "rename": lambda question, class_id, other, name: RenameClass(class_id, name),
+    "merge": lambda question, class_id, other, name: MergeClasses(class_id, other),
+    "remove": lambda question, class_id, other, name: RemoveClass(class_id),
+    "restore": lambda question, class_id, other, name: RestoreClass(class_id),
 }
 
 # Answers come most often: most other messages are about an answered question.
-KINDS = st.sampled_from(("named", *MESSAGES, "named", "split", "undo", "correct", "named"))
-
-# Where a step may be cut short: before it is written, and at the actions after it is written.
-MOMENTS = {
-    "step": lambda stream: (stream._log, "write"),
-    "troubles": lambda stream: (stream._log, "write_troubles"),
-    "training": lambda stream: (stream._training, "begin_due"),
-}
+KINDS = st.sampled_from((*MESSAGES, "named", "named", "named", "split", "undo", "correct"))
 
 
 class Stopped(BaseException):
@@ -77,6 +90,27 @@ class Stopped(BaseException):
 
 def stop(*_, **__):
     raise Stopped
+
+
+def stop_once_written(stream):
+    """Return a replacement of `write_troubles` that stops after the next step, not before it."""
+    last = stream._log.last
+    write = stream._log.write_troubles
+
+    def write_or_stop():
+        if stream._log.last is not last:
+            raise Stopped
+        write()
+
+    return write_or_stop
+
+
+# Where a step may be cut short: before it is written, and at the actions after it is written.
+MOMENTS = {
+    "step": lambda stream: (stream._log, "write", stop),
+    "troubles": lambda stream: (stream._log, "write_troubles", stop_once_written(stream)),
+    "training": lambda stream: (stream._training, "begin_due", stop),
+}
 
 
 @cache
@@ -194,7 +228,7 @@ class Folder(RuleBasedStateMachine):
         else:
             if how in MOMENTS:
                 is_written = how != "step"
-                setattr(*MOMENTS[how](self.stream), stop)
+                setattr(*MOMENTS[how](self.stream))
                 with suppress(Stopped):
                     self.stream.take(arrivals(self.stream.position + 1, count))
                 before = knowledge(self.stream) if is_written else before
@@ -216,13 +250,18 @@ class Folder(RuleBasedStateMachine):
         shutil.rmtree(self.root.parent)
 
     def fitting(self, kind):
-        """Return the questions that a message can be about; any, if it is about classes."""
+        """Return the questions or images that a message can be about; any, if it is of classes."""
+        if kind.startswith("label"):
+            return [item.position for item in self.stream._engine.discovery.pool.items()]
         status = {
             "named": "open",
+            "junk": "open",
             "skip": "open",
             "split": "open",
             "undo": "answered",
+            "undo a split": "split",
             "correct": "answered",
+            "correct to junk": "answered",
         }.get(kind)
         ledger = self.stream._engine.dialogue.ledger
         return [question.id for question in ledger.questions(status)] if status else [0]
@@ -250,9 +289,9 @@ class CheckedFolder(Folder):
         assert [row[:2] for row in found] == [
             (position, f"image {position}") for position in range(1, self.stream.position + 1)
         ]
-        today = dict(self.rows("SELECT id, today FROM classes"))
+        today = dict([*self.rows("SELECT id, today FROM classes"), (JUNK, JUNK)])
         images = Counter(None if class_id is None else today[class_id] for _, _, class_id in found)
-        assert set(images) <= {None} | set(self.stream._engine.dialogue.catalogue.names())
+        assert set(images) <= {None, JUNK} | set(self.stream._engine.dialogue.catalogue.names())
         assert images.total() == self.stream.position
 
     @invariant()
@@ -297,7 +336,8 @@ class CheckedFolder(Folder):
                 assert members[question_id] == {item.id for item in question.members}
             else:  # forgotten to make room
                 assert status in ("answered", "split", "expired")
-        assert self.stream._engine.dialogue.budget._spent == len(found)
+        asked = self.value("SELECT count(*) FROM questions WHERE NOT given")
+        assert self.stream._engine.dialogue.budget._spent == asked
 
     @invariant()
     def a_candidate_is_in_at_most_one_open_question(self):
@@ -327,7 +367,9 @@ class CheckedFolder(Folder):
             assert (step, body) == ("inbox", number)
             assert position >= not_before
         told = sum(
-            kind in ("Named", "Correct") for _, kind, *_, refusal in taken if refusal is None
+            kind in ("Named", "Correct", "Junk", "LabelImages")
+            for _, kind, *_, refusal in taken
+            if refusal is None
         )
         assert told == self.stream._engine.dialogue.told
 
