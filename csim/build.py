@@ -17,11 +17,12 @@ from csim.decide.thresholds import MeanBoundThreshold, NoThreshold, QuantileThre
 from csim.dialogue import Dialogue
 from csim.discover.buffer import Buffer
 from csim.discover.choice import AtRandom, Choice, LeastSure
-from csim.discover.coverage import CoverDoubt, doubtful, new_or_doubtful
+from csim.discover.coverage import CoverDoubt
 from csim.discover.discovery import Discovery
 from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
+from csim.discover.watch import NoveltyWatch
 from csim.embed.augment import Augment
 from csim.embed.backbone import GraphBackbone, OwnBackbone
 from csim.embed.batches import Balanced, Plain
@@ -215,8 +216,8 @@ def make_discovery(settings: Settings, choice: Choice | None = None) -> Discover
         return Discovery(Buffer(settings.buffer_size), purify, representative)
     stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
-        "new-or-doubtful": CoverDoubt(stand_in, spread=settings.spread, weigh=new_or_doubtful),
-        "doubtful": CoverDoubt(stand_in, spread=settings.spread, weigh=doubtful),
+        "new-or-doubtful": CoverDoubt(stand_in, spread=settings.spread, watch=NoveltyWatch()),
+        "doubtful": CoverDoubt(stand_in, spread=settings.spread),
         "least-sure": LeastSure(),
         "random": AtRandom(rng),
     }

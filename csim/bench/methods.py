@@ -1,8 +1,8 @@
 """The methods that can be compared, by name.
 
 csim's own methods are the engine with different settings. `least-sure` and `random` are the default
-in everything but the choice of questions and the spreading of answers, so they improve whenever the
-default does. The baselines are other people's methods. One whose name ends in `-vectors` gets the
+in everything but the choice of questions and the spreading of answers. They also train longer and
+more often than the default does, because their answers come one by one: at their best. The baselines are other people's methods. One whose name ends in `-vectors` gets the
 vectors of csim's network, trained on the warm-up and frozen, instead of pixels.
 """
 
@@ -23,11 +23,12 @@ from csim.classifier import StreamClassifier
 from csim.errors import InputError
 from csim.settings import Settings
 
+_LONG_TRAINING: dict[str, Any] = {"update_steps": 100, "update_rate": 1e-3, "update_growth": 0.02}
 _PRESETS: dict[str, Settings] = {
     "paper": Settings.paper(),
     "default": Settings(),
-    "least-sure": Settings(questions="least-sure", budget=0.02),
-    "random": Settings(questions="random", budget=0.02),
+    "least-sure": Settings(questions="least-sure", budget=0.02, **_LONG_TRAINING),
+    "random": Settings(questions="random", budget=0.02, **_LONG_TRAINING),
 }
 _BASELINES: dict[str, BaselineSettings] = {
     "ecsminer": EcsMinerSettings(),

@@ -13,37 +13,21 @@ the groups get smaller, and csim asks about the images that the classifier is le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from csim.discover.choice import Choice, Found, Pick, take_new
-from csim.discover.novelty import novelty, principal_components, squares
+from csim.discover.novelty import principal_components, squares
 from csim.discover.representative import Representative
 from csim.discover.scene import Scene
-from csim.records import Bools, Floats, Ints, Item
+from csim.discover.watch import NoveltyWatch
+from csim.records import Bools, Floats, Ints, Item, State
 
 # Choose among the heaviest images only: all of a usual recent window, and a bound for memory.
 _MAX_WEIGHED = 2000
 _MIN_WEIGHT = 0.05  # do not ask about images that weigh less
-_MIN_NOVELTY = 0.25  # treat less as 0: clearly known images reach 0.2 by chance
 _MEMBER_WEIGHT = 0.3  # share of a member's weight that counts: its label is less certain
-
-Weigh = Callable[[Floats, Floats, Floats, Ints, Ints], Floats]
-
-
-def doubtful(
-    doubt: Floats, recent: Floats, to_labelled: Floats, guesses: Ints, columns: Ints
-) -> Floats:
-    """Weigh images by the classifier's doubt alone."""
-    return doubt.copy()
-
-
-def new_or_doubtful(
-    doubt: Floats, recent: Floats, to_labelled: Floats, guesses: Ints, columns: Ints
-) -> Floats:
-    """Weigh images by doubt or novelty, whichever is more: they fail on different images."""
-    return np.maximum(doubt, novelty(recent, to_labelled, guesses, columns, least=_MIN_NOVELTY))
 
 
 class CoverDoubt(Choice):
@@ -56,47 +40,68 @@ class CoverDoubt(Choice):
     spread
         The most images that one answer labels, the one asked about included. Higher labels more
         images per answer, and more of them wrongly.
-    weigh
-        Returns the weight of each recent image from the scene's doubt, the features of recent
-        images, their squared distances to labelled ones, the guesses and the columns of the
-        labelled images.
+    watch
+        Finds images of new classes: an image weighs its doubt or its novelty, whichever is more,
+        because they fail on different images. Without it, doubt alone counts.
     """
 
     def __init__(
-        self, representative: Representative | None = None, *, spread: int, weigh: Weigh
+        self,
+        representative: Representative | None = None,
+        *,
+        spread: int,
+        watch: NoveltyWatch | None = None,
     ) -> None:
         self._representative = representative
         self._spread = spread
-        self._weigh = weigh
+        self._watch = watch
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` questions, and which images join open ones."""
         labelled, columns = scene.reference
         asked = scene.features_of(pending)
-        asked_guesses = scene.guesses_of(pending)
         columns = np.concatenate([columns, np.full(len(asked), -1)])
         recent, known = principal_components(scene.features, np.concatenate([labelled, asked]))
-        guesses = scene.guesses
-        to_known = squares(recent, known)
-        weights = self._weigh(scene.doubt, recent, to_known, guesses, columns)
+        is_due = self._watch.due(scene.items) if self._watch else np.full(len(scene), False)
+        rows = np.flatnonzero(is_due | (scene.doubt >= _MIN_WEIGHT))  # the others weigh nothing
+        points = recent[rows]
+        guesses = scene.guesses[rows]
+        to_known = squares(points, known)  # (r, m)
+        weights = scene.doubt[rows]
+        if self._watch:
+            due = np.flatnonzero(is_due[rows])
+            new = self._watch.compare(
+                scene.items, recent, rows[due], to_known[due], scene.guesses, columns
+            )
+            weights[due] = np.maximum(weights[due], new)
         owner, distance = _nearest(to_known)
-        joined = _joined(owner - len(labelled), guesses, asked_guesses)
+        joined = _joined(owner - len(labelled), guesses, scene.guesses_of(pending))
         weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
         heavy = np.argsort(-weights, kind="stable")[:_MAX_WEIGHED]
         heavy = heavy[weights[heavy] >= _MIN_WEIGHT]
-        reach = _reach(recent[heavy], distance[heavy], guesses[heavy], self._spread)
-        candidates = self._candidates(weights[heavy], reach, recent, heavy)
-        return take_new(scene, candidates, most)._replace(joined=joined)
+        reach = _reach(points[heavy], distance[heavy], guesses[heavy], self._spread)
+        candidates = self._candidates(weights[heavy], reach, points[heavy], rows[heavy])
+        found = take_new(scene, candidates, most)
+        return found._replace(joined=[rows[members] for members in joined])
+
+    def state(self) -> State:
+        """Return which images may be new."""
+        return {"watch": self._watch.state()} if self._watch else {}
+
+    def restore(self, state: State) -> None:
+        """Load what `state` returned; an earlier version remembered nothing."""
+        if self._watch and "watch" in state:
+            self._watch.restore(state["watch"])
 
     def _candidates(
-        self, weights: Floats, reach: Bools, recent: Floats, heavy: Ints
+        self, weights: Floats, reach: Bools, points: Floats, indices: Ints
     ) -> Iterator[Pick]:
-        """Yield questions, heaviest first; `heavy` are the indices of the images to choose from."""
+        """Yield questions, heaviest first; `indices` are those of the images in the scene."""
         for best, group in cover(weights, reach, len(weights)):
             shown = best
             if self._representative:
-                shown = group[self._representative.choose(recent[heavy[group]])]
-            yield Pick(heavy[group[reach[shown, group]]], int(heavy[shown]))
+                shown = group[self._representative.choose(points[group])]
+            yield Pick(indices[group[reach[shown, group]]], int(indices[shown]))
 
 
 def cover(weights: Floats, reach: Bools, most: int) -> Iterator[tuple[int, Ints]]:

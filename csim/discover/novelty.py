@@ -8,28 +8,32 @@ It compares the distance of an image to its labelled neighbours with that to its
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
-from csim.records import Bools, Floats, Ints
+from csim.records import Floats, Ints
 
 _MAX_COMPONENTS = 40  # of the features: more add noise and take time
-_MAX_EXACT = 600  # features: of more, all eigenvectors would take seconds, and few are needed
-_PCA_SAMPLE_SIZE = 2000  # images to find the components from
+_EXTRA_COMPONENTS = 8  # found beside them, so that the last ones converge sooner
+_ITERATIONS = 2  # of the search for components: more turn the last ones a little
+_PCA_SAMPLE_SIZE = 1000  # images to find the components from
 _NEIGHBOUR_SHARE = 0.05  # of a class's images that count as neighbours
 _MIN_NEIGHBOURS = 3  # among the recent images: fewer are chance
 _MAX_NEIGHBOURS = 150
 _MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
 _EPSILON = 1e-6  # avoids division by zero
-_SAMPLE_SPACING = 8  # labelled images between two that a first radius comes from
-_SAMPLE_MARGIN = 1.2  # enlarges that radius, so that it holds enough labelled images
 _BLOCK = 2048  # recent images that are compared with all others at a time
 _ROUNDING = 1.0001  # makes up for rounded distances
 
 
 def novelty(
-    recent: Floats, to_labelled: Floats, guesses: Ints, columns: Ints, *, least: float = 0.0
+    recent: Floats,
+    rows: Ints,
+    to_labelled: Floats,
+    guesses: Ints,
+    columns: Ints,
+    *,
+    least: float = 0.0,
 ) -> Floats:
-    """Return how likely each recent image is of a class that nobody has labelled yet, 0 to 1, (n,).
+    """Return how likely recent images are of a class that nobody has labelled yet, 0 to 1, (r,).
 
     The distance to the k-th labelled neighbour is compared with that to the k'-th recent one. The
     novelty is 0 if it is no farther, about a half if it is 1.5 times as far, and three quarters if
@@ -40,8 +44,10 @@ def novelty(
     ----------
     recent
         Features, (n, f).
+    rows
+        The indices of the recent images to judge, (r,). Fewer take less time.
     to_labelled
-        Squared distances to the features of labelled images, (n, m).
+        Their squared distances to the features of labelled images, (r, m).
     guesses
         The column of the class that the model gives each recent image, (n,).
     columns
@@ -55,23 +61,24 @@ def novelty(
 
     >>> labelled = np.linspace(0, 1, 20)[:, None]
     >>> recent = np.concatenate([np.linspace(0, 1, 5), 9 + np.linspace(0, 0.1, 5)])[:, None]
-    >>> distances = squares(recent, labelled)
-    >>> novelty(recent, distances, np.zeros(10, int), np.zeros(20, int)).round().tolist()
-    [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    >>> rows = np.array([0, 1, 4, 5, 9])
+    >>> distances = squares(recent[rows], labelled)
+    >>> novelty(recent, rows, distances, np.zeros(10, int), np.zeros(20, int)).round().tolist()
+    [0.0, 0.0, 0.0, 1.0, 1.0]
     """
-    new = np.zeros(len(recent))
-    if len(recent) <= _MIN_NEIGHBOURS or not len(columns):
+    new = np.zeros(len(rows))
+    if len(recent) <= _MIN_NEIGHBOURS or not len(columns) or not len(rows):
         return new
     classes = int(max(guesses.max(), columns.max())) + 1
-    in_recent = np.bincount(guesses, minlength=classes)[guesses]
-    in_labelled = np.bincount(columns[columns >= 0], minlength=classes)[guesses]
+    in_recent = np.bincount(guesses, minlength=classes)[guesses[rows]]
+    in_labelled = np.bincount(columns[columns >= 0], minlength=classes)[guesses[rows]]
     k_recent = np.maximum(_MIN_NEIGHBOURS, np.round(_NEIGHBOUR_SHARE * in_recent))
     k_labelled = _at_most(np.maximum(1, np.round(k_recent * in_labelled / in_recent)), to_labelled)
     k_recent = _at_most(k_recent + 1, recent.T)  # the first is the image itself
-    for first in range(0, len(recent), _BLOCK):  # bounds memory
+    for first in range(0, len(rows), _BLOCK):  # bounds memory
         block = slice(first, first + _BLOCK)
         new[block] = _novelty(
-            squares(recent[block], recent),
+            squares(recent[rows[block]], recent),
             k_recent[block],
             to_labelled[block],
             k_labelled[block],
@@ -85,9 +92,12 @@ def _novelty(
 ) -> Floats:
     """Return the novelty of images, (n,), from squared distances, (n, r) and (n, m)."""
     new = np.zeros(len(to_recent))
-    rows = np.flatnonzero(~_is_below(least, to_recent, k_recent, to_labelled, k_labelled))
-    ratio = (_kth_distance(to_recent[rows], k_recent[rows]) + _EPSILON) / (
-        _kth_distance(to_labelled[rows], k_labelled[rows]) + _EPSILON
+    radius = _kth(to_labelled, k_labelled)
+    # Counting is several times as fast as sorting: sort only where enough images are near.
+    is_near = to_recent <= ((1 - least) * _ROUNDING * radius)[:, None]
+    rows = np.flatnonzero(np.count_nonzero(is_near, axis=1) >= k_recent)
+    ratio = (np.sqrt(_kth(to_recent[rows], k_recent[rows])) + _EPSILON) / (
+        np.sqrt(radius[rows]) + _EPSILON
     )
     new[rows] = np.maximum(0, 1 - ratio**2)
     new[new < least] = 0
@@ -100,25 +110,32 @@ def principal_components(recent: Floats, labelled: Floats) -> tuple[Floats, Floa
     They are scaled so that the labelled ones have a root mean square length of 1.
     """
     centre = labelled.mean(axis=0) if len(labelled) else recent.mean(axis=0)
-    both = np.concatenate([recent, labelled]) - centre
-    sample = both[:: max(1, len(both) // _PCA_SAMPLE_SIZE)]
+    spacing = max(1, (len(recent) + len(labelled)) // _PCA_SAMPLE_SIZE)
+    sample = np.concatenate([recent[::spacing], labelled[::spacing]]) - centre
     axes = _main_axes(sample.T @ sample)
-    projected = both @ axes
-    length = 0.0
-    if len(labelled):
-        length = float(np.sqrt((projected[len(recent) :] ** 2).sum(axis=1).mean()))
-    projected /= length if length > _MIN_LENGTH else 1.0
-    return projected[: len(recent)], projected[len(recent) :]
+    placed = (recent - centre) @ axes  # subtracted first: rounding is then small
+    known = (labelled - centre) @ axes
+    length = float(np.sqrt((known**2).sum(axis=1).mean())) if len(labelled) else 0.0
+    scale = length if length > _MIN_LENGTH else 1.0
+    return placed / scale, known / scale
 
 
 def _main_axes(products: Floats) -> Floats:
-    """Return the eigenvectors of the largest eigenvalues, (f, 40), of a matrix (f, f)."""
-    if len(products) <= _MAX_EXACT:
-        axes: Floats = np.linalg.eigh(products)[1][:, -_MAX_COMPONENTS:]
-        return axes
-    start = np.ones(len(products), products.dtype)  # not drawn: the same axes every time
-    axes = eigsh(products, k=_MAX_COMPONENTS, v0=start)[1]
-    return axes
+    """Return about the eigenvectors of the largest eigenvalues, (f, 40), of a matrix (f, f).
+
+    Subspace iteration (Golub and Van Loan, Matrix Computations, 8.2.4) takes a small part of the
+    time of all eigenvectors. It starts from columns of the matrix, not at random: the same matrix
+    gives the same axes.
+    """
+    count = min(_MAX_COMPONENTS, len(products))
+    found = min(len(products), count + _EXTRA_COMPONENTS)
+    strongest = np.argsort(-products.diagonal(), kind="stable")[:found]
+    axes = np.linalg.qr(products[:, strongest])[0]
+    for _ in range(_ITERATIONS):
+        axes = np.linalg.qr(products @ axes)[0]
+    within = np.linalg.eigh(axes.T @ products @ axes)[1][:, -count:]
+    main: Floats = axes @ within
+    return main
 
 
 def squares(left: Floats, right: Floats) -> Floats:
@@ -135,35 +152,9 @@ def _at_most(k: Floats, squared: Floats) -> Ints:
     return most
 
 
-def _is_below(
-    least: float, to_recent: Floats, k_recent: Ints, to_labelled: Floats, k_labelled: Ints
-) -> Bools:
-    """Tell which images have a novelty below `least` for certain, (n,).
-
-    Counting is several times as fast as sorting. An image has a low novelty if some radius holds
-    enough labelled images, and one hardly smaller too few recent ones. The k-th distance among
-    every eighth labelled image, a little enlarged, is such a radius for most known images.
-    """
-    few = to_labelled[:, ::_SAMPLE_SPACING]
-    k = np.minimum(np.ceil(_SAMPLE_MARGIN * k_labelled / _SAMPLE_SPACING) + 1, few.shape[1])
-    radius = _kth(few.copy(), k.astype(int))
-    smaller = (1 - least) * _ROUNDING * radius
-    has_labelled = np.count_nonzero(to_labelled <= radius[:, None], axis=1) >= k_labelled
-    lacks_recent = np.count_nonzero(to_recent < smaller[:, None], axis=1) < k_recent
-    is_below: Bools = has_labelled & lacks_recent
-    return is_below
-
-
-def _kth_distance(squared: Floats, k: Ints) -> Floats:
-    """Return for each row of squared distances, (n, m), the k-th smallest distance, (n,)."""
-    distances: Floats = np.sqrt(_kth(squared, k))
-    return distances
-
-
 def _kth(values: Floats, k: Ints) -> Floats:
-    """Return the k-th smallest value of each row, (n,); rows are partially sorted in place."""
+    """Return the k-th smallest value of each row, (n,)."""
     most = int(k.max(initial=1))
-    values.partition(most - 1, axis=1)
-    near = np.sort(values[:, :most], axis=1)
+    near = np.sort(np.partition(values, most - 1, axis=1)[:, :most], axis=1)
     kth: Floats = near[np.arange(len(near)), k - 1]
     return kth

@@ -68,17 +68,12 @@ class ViewRows:
         self._features = _grown(self._features, end, self._most, features)
         self._vectors[first:end] = vectors[: len(keys)]
         self._features[first:end] = features[: len(keys)]
-        for row, key in enumerate(keys, start=first):
-            self._set_key(row, key)
+        for row, old in enumerate(self._keys[first:end], start=first):
+            if self._row_of.get(old) == row:
+                del self._row_of[old]
+        self._keys[first:end] = keys
+        self._row_of.update(zip(keys, range(first, end), strict=True))
         self._next = end % self._most
-
-    def _set_key(self, row: int, key: _Key) -> None:
-        if row == len(self._keys):
-            self._keys.append(key)
-        elif self._row_of.get(self._keys[row]) == row:
-            del self._row_of[self._keys[row]]
-        self._keys[row] = key
-        self._row_of[key] = row
 
 
 def _grown(rows: Floats, least: int, most: int, like: Floats) -> Floats:

@@ -7,14 +7,15 @@ import pytest
 from contracts.small_parts import make_items, make_scene, plain
 
 from csim.discover.choice import AtRandom, LeastSure
-from csim.discover.coverage import CoverDoubt, doubtful, new_or_doubtful
+from csim.discover.coverage import CoverDoubt
 from csim.discover.purify import Purify
 from csim.discover.representative import Medoid
+from csim.discover.watch import NoveltyWatch
 
 CHOICES = {
     "purify": lambda: Purify(eps=0.8, min_points=2, representative=Medoid()),
-    "new or doubtful": lambda: CoverDoubt(Medoid(), spread=20, weigh=new_or_doubtful),
-    "doubtful": lambda: CoverDoubt(Medoid(), spread=20, weigh=doubtful),
+    "new or doubtful": lambda: CoverDoubt(Medoid(), spread=20, watch=NoveltyWatch()),
+    "doubtful": lambda: CoverDoubt(Medoid(), spread=20),
     "least sure": LeastSure,
     "at random": lambda: AtRandom(np.random.default_rng(0)),
 }

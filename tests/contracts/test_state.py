@@ -12,11 +12,12 @@ from contracts.small_parts import fill_store, make_items, make_scene, plain
 from csim.ask.budget import Budget
 from csim.discover.buffer import Buffer
 from csim.discover.choice import AtRandom
-from csim.discover.coverage import CoverDoubt, new_or_doubtful
+from csim.discover.coverage import CoverDoubt
 from csim.discover.discovery import Discovery
 from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
+from csim.discover.watch import NoveltyWatch
 from csim.records import Decision
 from csim.retrain.schedule import Schedule
 from csim.store.class_store import ClassStore
@@ -73,7 +74,7 @@ def make_discovery_of_singles():
 
 
 def make_discovery_of_the_new():
-    choice = CoverDoubt(RandomMember(np.random.default_rng(3)), spread=20, weigh=new_or_doubtful)
+    choice = CoverDoubt(RandomMember(np.random.default_rng(3)), spread=20, watch=NoveltyWatch())
     return Discovery(Recent(900, 4), choice, Medoid())
 
 

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from csim.discover.buffer import Buffer
 from csim.discover.choice import AtRandom, LeastSure
-from csim.discover.coverage import CoverDoubt, new_or_doubtful
+from csim.discover.coverage import CoverDoubt
 from csim.discover.discovery import Discovery
 from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
+from csim.discover.watch import NoveltyWatch
 from csim.embed.gallery import Gallery
 from csim.records import Accepted, Asked, Decision, Labelled, Question, Revised, Views
 from csim.store.class_store import ClassStore
@@ -53,7 +54,7 @@ def make_discovery(representative=None, eps=0.1, min_points=2, size=100):
 
 
 def make_recent(choice=None):
-    choice = choice or CoverDoubt(Medoid(), spread=20, weigh=new_or_doubtful)
+    choice = choice or CoverDoubt(Medoid(), spread=20, watch=NoveltyWatch())
     return Discovery(Recent(1000, 5), choice, Medoid())
 
 

@@ -13,8 +13,9 @@ from csim.discover.novelty import principal_components, squares
 
 
 def novelty(recent, labelled, guesses, columns, least=0.0):
+    every = np.arange(len(recent))
     distances = squares(recent, labelled)
-    return novelty_by_distance(recent, distances, guesses, columns, least=least)
+    return novelty_by_distance(recent, every, distances, guesses, columns, least=least)
 
 
 def one_by_one(recent, labelled, guesses, columns):
@@ -58,6 +59,16 @@ def draw(seed, recent, labelled, classes, size=4):
 def test_novelty_is_what_a_loop_over_single_images_finds(seed, recent, labelled, classes):
     drawn = draw(seed, recent, labelled, classes)
     assert novelty(*drawn) == pytest.approx(np.array(one_by_one(*drawn)), abs=1e-5)
+
+
+def test_the_novelty_of_an_image_does_not_depend_on_which_others_are_judged():
+    recent, labelled, guesses, columns = draw(0, 60, 80, 3)
+    rows = np.array([3, 17, 18, 59])
+    distances = squares(recent[rows], labelled)
+    few = novelty_by_distance(recent, rows, distances, guesses, columns)
+    assert few == pytest.approx(novelty(recent, labelled, guesses, columns)[rows], abs=1e-9)
+    assert few.max() > 0
+    assert not len(novelty_by_distance(recent, rows[:0], distances[:0], guesses, columns))
 
 
 @pytest.mark.parametrize("classes", [1, 3])
@@ -181,16 +192,20 @@ def test_principal_components_keep_all_distances_but_for_their_scale(size):
     assert (known**2).sum(axis=1).mean() == pytest.approx(1)
 
 
-def test_of_many_features_the_forty_directions_of_most_spread_are_kept():
+@pytest.mark.parametrize("size", [60, 700])
+def test_of_many_features_about_the_forty_directions_of_most_spread_are_kept(size):
     rng = np.random.default_rng(1)
-    recent = rng.normal(size=(70, 60)) * np.arange(60)
-    labelled = rng.normal(size=(50, 60)) * np.arange(60)
+    spread = 0.97 ** np.arange(size)  # of each feature, as of real ones
+    recent = rng.normal(size=(700, size)) * spread
+    labelled = rng.normal(size=(500, size)) * spread
     placed, known = principal_components(recent, labelled)
     both = np.concatenate([recent, labelled]) - labelled.mean(axis=0)
-    expected = both @ np.linalg.svd(both)[2][:40].T
-    expected /= np.sqrt((expected[70:] ** 2).sum(axis=1).mean())
-    assert placed.shape == (70, 40)
-    assert cdist(placed, known) == pytest.approx(cdist(expected[:70], expected[70:]))
+    exact = both @ np.linalg.svd(both)[2][:40].T
+    kept = np.concatenate([placed, known])
+    scale = np.sqrt((exact[700:] ** 2).sum(axis=1).mean())
+    assert kept.shape == (1200, 40)
+    assert 0.98 < (kept**2).sum() / ((exact / scale) ** 2).sum() < 1.02
+    assert cdist(placed, known) == pytest.approx(cdist(exact[:700], exact[700:]) / scale, rel=0.15)
 
 
 @pytest.mark.parametrize("labelled", [np.zeros((0, 3)), np.ones((4, 3)), np.ones((1, 3))])

@@ -6,8 +6,7 @@ from digit_stream import digit_stream, of
 
 from csim.ask.labellers import CallbackLabeller
 from csim.classifier import StreamClassifier
-from csim.discover.coverage import new_or_doubtful
-from csim.discover.novelty import principal_components, squares
+from csim.discover.novelty import novelty, principal_components, squares
 from csim.discover.scene import Scene
 from csim.records import Asked, ClassAdded, Labelled, Rejected, Retrained, Revised
 from csim.settings import Settings
@@ -148,10 +147,9 @@ def test_a_known_class_that_comes_twice_as_often_is_not_taken_for_new(zeros):
     labelled, columns = scene.reference
     recent, known = principal_components(scene.features, labelled)
     distances = squares(recent, known)
-    weights = new_or_doubtful(scene.doubt, recent, distances, scene.scores.argmax(axis=1), columns)
-    assert (
-        weights.max() < 0.5
-    )  # none is 1.5 times as far from the labelled images as from the recent ones
+    new = novelty(recent, np.arange(len(recent)), distances, scene.guesses, columns)
+    # None is 1.5 times as far from the labelled images as from the recent ones.
+    assert np.maximum(scene.doubt, new).max() < 0.5
 
 
 def test_without_a_limit_a_known_class_that_comes_twice_as_often_is_not_asked_about_more():
