@@ -2,9 +2,9 @@
 
 csim's own methods are the engine with different settings. `least-sure` and `random` are the default
 in everything but the choice of questions and the spreading of answers. They also train longer and
-more often than the default does, because their answers come one by one: at their best. The
-baselines are other people's methods. One whose name ends in `-vectors` gets the vectors of csim's
-network, trained on the warm-up and frozen, instead of pixels.
+more often than the default: that takes time, and they are at their best. The baselines are other
+people's methods. One whose name ends in `-vectors` gets the vectors of csim's network, trained on
+the warm-up and frozen, instead of pixels.
 """
 
 from __future__ import annotations

@@ -55,15 +55,17 @@ def measure_growth(data: DataSet, device: str, sizes: Sizes) -> Growth:
     """
     image, memory = time_images(Settings(epochs=1, device=device), sizes.positions)
     return Growth(
-        search={window: time_search(data, window, device)[0] for window in sizes.windows},
+        search={window: time_search(data, window, device) for window in sizes.windows},
         update={classes: time_update(classes) for classes in sizes.classes},
         image=dict(zip(sizes.positions, image, strict=True)),
         memory=dict(zip(sizes.positions, memory, strict=True)),
     )
 
 
-def time_search(data: DataSet, window: int, device: str) -> tuple[float, float]:
-    """Return the seconds of the first search with a model, and of the next one.
+def time_search(data: DataSet, window: int, device: str) -> float:
+    """Return the seconds of a search in a full window.
+
+    A sixteenth of it came since the search before, as with the default settings.
 
     Parameters
     ----------
@@ -75,12 +77,13 @@ def time_search(data: DataSet, window: int, device: str) -> tuple[float, float]:
         As in the settings.
     """
     images = data.images
-    settings = Settings(epochs=1, recent=window, ask_every=window, device=device)
+    every = window // 16
+    settings = Settings(epochs=1, recent=window, ask_every=every, device=device)
     classifier = StreamClassifier(settings).fit(images[:_LABELLED], data.names[:_LABELLED])
-    classifier.observe(images[: window - 1])
-    first = _seconds(lambda: classifier.observe(images[window - 1 : window]))
-    classifier.observe(images[window : window + window // 16])
-    return first, _seconds(classifier.ask_now)
+    searches = -(-window // every) + 1
+    last = searches * every - 1  # the image that the search waits for
+    classifier.observe(images[:last])
+    return _seconds(lambda: classifier.observe(images[last : last + 1]))
 
 
 def time_update(classes: int) -> float:

@@ -9,7 +9,7 @@ Both sides of a ratio are measured in turns, so that other work on the machine s
   and without its training, against torch's forward pass of its images, and against ECSMiner
 - observe: a batch of 256, and single images, against ONNX Runtime alone; p99 against the median
 - csim run: PNG files to predictions on disk, default budget, against decoding and forward pass
-- search: the first search with a model in a window of 20,000 images, against one in 2,000
+- search: a search in a window of 20,000 images, 1,250 of them new, against one in 2,000
 - update: 1,000 classes against 100;  image, memory: after a million images against after 10,000
 - triplet loss, training, csim --help: as in docs/training.md
 
@@ -116,8 +116,7 @@ def make(
             "same stream; ECSMiner's seconds in units of its own forward passes",
             "observe: no question due; ONNX Runtime: forward pass of the same batch",
             f"csim run: {_FILES:,} PNG files of 8×8 pixels, nobody answers",
-            "search: all neighbours of a window, as after a new model; image, memory: nobody "
-            "answers",
+            "search: in a full window, a sixteenth of it new; image, memory: nobody answers",
             f"triplet loss: forward and backward, batch {BATCH}, all triplets of positive loss",
             f"training: {data.name}, {KNOWN} known classes, {settings.epochs} epochs, "
             f"seed {settings.seed}",
