@@ -20,7 +20,7 @@ _MIN_NEIGHBOURS = 3  # among the recent images: fewer are chance
 _MAX_NEIGHBOURS = 150
 _MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
 _EPSILON = 1e-6  # avoids division by zero
-_BLOCK = 2048  # recent images that are compared with all others at a time
+_BLOCK = 256  # recent images that are compared with all others at a time: they fit into a cache
 _ROUNDING = 1.0001  # makes up for rounded distances
 
 
@@ -140,9 +140,11 @@ def _main_axes(products: Floats) -> Floats:
 
 def squares(left: Floats, right: Floats) -> Floats:
     """Return the squared distance of every pair, (n, m)."""
-    distances: Floats = left @ (-2 * right.T)
-    distances += (left * left).sum(axis=1)[:, None]
-    distances += (right * right).sum(axis=1)
+    # |a - b|² = |a|² - 2ab + |b|² as one product: adding the lengths later would take longer.
+    ones = np.ones((max(len(left), len(right)), 1), left.dtype)
+    left = np.hstack([left, (left * left).sum(axis=1, keepdims=True), ones[: len(left)]])
+    right = np.hstack([-2 * right, ones[: len(right)], (right * right).sum(axis=1, keepdims=True)])
+    distances: Floats = left @ right.T
     return np.maximum(distances, 0, out=distances)
 
 
