@@ -58,6 +58,10 @@ class Pool(Protocol):
         """Return the items that csim may ask about, oldest first."""
         ...
 
+    def held(self) -> list[Item]:
+        """Return all items whose class may still change, oldest first."""
+        ...
+
     def waiting(self) -> list[Item]:
         """Return all items without a class."""
         ...

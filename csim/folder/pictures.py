@@ -54,7 +54,7 @@ def drop_unneeded(connection: sqlite3.Connection, picture_room: int) -> None:
 
 
 def _held_items(engine: Engine) -> Iterator[Item]:
-    yield from engine.discovery.pool.items()
+    yield from engine.discovery.pool.held()
     for class_id in engine.store.class_ids():
         yield from engine.store.items(class_id)
     for status in get_args(Status):
