@@ -1,8 +1,9 @@
 """Pictures: the files of images that a person may still want to see, each content once.
 
 csim keeps the files of candidates and recent items, of the members of questions, of stored items,
-and of every image that a person was asked about. If they need more than `picture_room`, csim drops
-those of the oldest images first. It never drops what an open question shows.
+of images that the audit drew, and of every image that a person was asked about. If they need more
+than `picture_room`, csim drops those of the oldest images first. It never drops what an open
+question shows. It does not write the file of a new image that the engine does not hold.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import get_args
 from csim.ask.entries import Status
 from csim.engine import Engine
 from csim.folder.database import insert_many
-from csim.records import Item
+from csim.records import Item, ItemId
 
 _ROWS_PER_INSERT = 10_000  # SQLite takes at most 32,766 values in one statement
 _PICTURES_PER_ROUND = 100  # dropped before csim measures again
@@ -22,6 +23,17 @@ _NOT_OPEN = (
     "NOT EXISTS (SELECT 1 FROM members JOIN questions ON id = question_id"
     " WHERE members.place = items.place AND status = 'open')"
 )
+
+
+def is_held(engine: Engine, item_id: ItemId) -> bool:
+    """Return whether the engine holds an item, so that a person may be asked about it."""
+    dialogue = engine.dialogue
+    return (
+        item_id in engine.discovery.pool
+        or item_id in dialogue.ledger
+        or item_id in engine.store
+        or item_id in dialogue.audit
+    )
 
 
 def note_held(connection: sqlite3.Connection, engine: Engine) -> None:
@@ -60,6 +72,7 @@ def _held_items(engine: Engine) -> Iterator[Item]:
     for status in get_args(Status):
         for question in engine.dialogue.ledger.questions(status):
             yield from question.members
+    yield from engine.dialogue.audit.items()
 
 
 def _drop(connection: sqlite3.Connection, which: str) -> bool:

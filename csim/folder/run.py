@@ -136,7 +136,7 @@ def _batch_size(stream: Stream, batch: list[Decoded]) -> int:
     """Return how many images share a transaction."""
     is_embedded = bool(batch) and batch[0].view is not None
     is_fast = is_embedded or stream.config.settings.encoder == "own"
-    return BATCH if is_fast else _SLOW_BATCH
+    return stream.batch_size if is_fast else _SLOW_BATCH
 
 
 class _Clock:

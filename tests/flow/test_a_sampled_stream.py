@@ -2,6 +2,8 @@
 
 import functools
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -12,6 +14,7 @@ from folder.story import knowledge, name_given, tell
 from folder.tables import tables
 
 from csim.ask.labellers import TruthLabeller
+from csim.folder.layout import Layout
 from csim.folder.stream import Stream
 from csim.messages import Named
 from csim.records import Accepted, Asked, ClassAdded, Joined, Labelled, Rejected, Revised
@@ -131,3 +134,37 @@ def test_crashes_and_batches_change_nothing(fresh, tmp_path):
     )
     assert parts == whole
     assert len(whole["models"]) > 2
+
+
+def test_csim_keeps_a_picture_of_an_image_that_it_may_show_and_of_no_other(fresh, tmp_path):
+    folder = shutil.copytree(fresh, tmp_path / "pictures")
+    query = "SELECT place, id, is_accepted, picture IS NOT NULL FROM items WHERE place > 0"
+    with Stream(folder, trainer=None) as stream:
+        stream.take(arrivals(110))  # one search, and no snapshot
+        audit = stream._engine.dialogue.audit
+        found = rows(folder, query)
+        may_be_shown = {
+            place
+            for place, item_id, is_accepted, _ in found
+            if place % EVERY == 0 or not is_accepted or item_id in audit
+        }
+        assert {place for place, *_, is_kept in found if is_kept} == may_be_shown
+        assert len(may_be_shown) < 100
+        drawn = [item.id for item in audit.items()]
+        assert drawn
+        save(stream)
+        kept = {item_id for _, item_id, _, is_kept in rows(folder, query) if is_kept}
+        assert set(drawn) <= kept
+
+
+@pytest.mark.parametrize(
+    ("ask_every", "images"), [(1, 512), (2000, 512), (4000, 1024), (8000, 2048), (10**6, 2048)]
+)
+def test_a_fast_stream_writes_more_images_at_a_time(fresh, tmp_path, ask_every, images):
+    folder = shutil.copytree(fresh, tmp_path / "batches")
+    change = "UPDATE config SET value = json_set(value, '$.ask_every', ?) WHERE name = 'settings'"
+    with closing(sqlite3.connect(Layout(folder).database)) as connection:
+        connection.execute(change, (ask_every,))
+        connection.commit()
+    with Stream(folder, trainer=None) as stream:
+        assert stream.batch_size == images
