@@ -83,6 +83,7 @@ class Stream:
             self._connection = self._access.connection
             with translate_errors(self._connection):
                 self.config = _configure(self._connection, history)
+                self.batch_size = _batch_size(self.config.settings.ask_every)
                 remove_unneeded_files(self._connection, self.layout, with_hidden=True)
                 self._frozen = open_frozen(self.config.settings, expected=self.config.encoder)
                 self._engine = build(self.config.settings).engine
@@ -115,15 +116,6 @@ class Stream:
     def position(self) -> int:
         """Return how many images have been taken."""
         return self._engine.position
-
-    @property
-    def batch_size(self) -> int:
-        """Return how many images share a transaction.
-
-        On a fast stream it is a quarter of those between two searches: a tenth of a second.
-        """
-        batches = round(self.config.settings.ask_every / (4 * BATCH))
-        return BATCH * max(1, min(batches, _MOST_BATCHES))
 
     @property
     def is_training(self) -> bool:
@@ -321,6 +313,14 @@ def _configure(connection: sqlite3.Connection, history: KeptHistory | None) -> C
     with transaction(connection):
         config.write(connection)
     return config
+
+
+def _batch_size(ask_every: int) -> int:
+    """Return how many images share a transaction.
+
+    On a fast stream it is a quarter of those between two searches: a tenth of a second.
+    """
+    return BATCH * max(1, min(round(ask_every / (4 * BATCH)), _MOST_BATCHES))
 
 
 def _images_until(position: int, *borders: int | None) -> int:
