@@ -62,10 +62,6 @@ class Buffer:
         """Return all candidates, oldest first."""
         return list(self._items.values())
 
-    def held(self) -> list[Item]:
-        """Return all candidates, oldest first."""
-        return self.items()
-
     def waiting(self) -> list[Item]:
         """Return all candidates: none of them has a class."""
         return self.items()

@@ -58,17 +58,16 @@ class Pool(Protocol):
         """Return the items that csim may ask about, oldest first."""
         ...
 
-    def held(self) -> list[Item]:
-        """Return all items whose class may still change, oldest first."""
-        ...
-
     def waiting(self) -> list[Item]:
         """Return all items without a class."""
         ...
 
     @property
     def classes(self) -> Mapping[ItemId, ClassId | None]:
-        """Return the class that each item has so far, None while it waits."""
+        """Return the class that each item has so far, None while it waits.
+
+        Here are all items that the pool holds, also those that csim does not ask about.
+        """
         ...
 
     def remove_old(self, position: int) -> list[Item]:

@@ -40,7 +40,7 @@ class Recent:
             if number < 1:
                 raise SettingsError(f"{name} must be at least 1, got {number}")
         self.every = every
-        self.sample_every = math.ceil(every / size)  # the positions to search are multiples of it
+        self.sample_every = math.ceil(every / size)  # search positions that are multiples of it
         self.span = size * self.sample_every  # of the window, in arrivals
         self._items: dict[ItemId, Item] = {}
         self._classes: dict[ItemId, ClassId | None] = {}  # None while it waits
@@ -62,7 +62,7 @@ class Recent:
 
     def add(self, item: Item, decision: Decision) -> None:
         """Keep an item of the sample, and the class it was given at arrival; keep all rejected."""
-        if decision.is_accepted and not self._is_sampled(item):
+        if decision.is_accepted and item.position % self.sample_every:
             return
         self._items[item.id] = item
         self._classes[item.id] = decision.class_id if decision.is_accepted else None
@@ -85,11 +85,7 @@ class Recent:
 
     def items(self) -> list[Item]:
         """Return all items that csim may ask about, oldest first."""
-        return [item for item in self._items.values() if self._is_sampled(item)]
-
-    def held(self) -> list[Item]:
-        """Return all items whose class may still change, oldest first."""
-        return list(self._items.values())
+        return [item for item in self._items.values() if item.position % self.sample_every == 0]
 
     def waiting(self) -> list[Item]:
         """Return all items without a class."""
@@ -124,13 +120,10 @@ class Recent:
 
     def state(self) -> State:
         """Return the items and their classes."""
-        return {"items": pack(self.held()), "class_ids": list(self._classes.values())}
+        return {"items": pack([*self._items.values()]), "class_ids": list(self._classes.values())}
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
         items = unpack(state["items"])
         self._items = {item.id: item for item in items}
         self._classes = dict(zip(self._items, state["class_ids"], strict=True))
-
-    def _is_sampled(self, item: Item) -> bool:
-        return item.position % self.sample_every == 0

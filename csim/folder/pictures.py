@@ -40,7 +40,8 @@ def note_held(connection: sqlite3.Connection, engine: Engine) -> None:
     """Write the ids of all items that the engine holds into the temporary table `held`."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")
-    held = [(item_id,) for item_id in {item.id for item in _held_items(engine)}]
+    ids = {item.id for item in _held_items(engine)}.union(engine.discovery.pool.classes)
+    held = [(item_id,) for item_id in ids]
     for start in range(0, len(held), _ROWS_PER_INSERT):
         insert_many(connection, "INSERT INTO held", held[start : start + _ROWS_PER_INSERT])
 
@@ -66,7 +67,7 @@ def drop_unneeded(connection: sqlite3.Connection, picture_room: int) -> None:
 
 
 def _held_items(engine: Engine) -> Iterator[Item]:
-    yield from engine.discovery.pool.held()
+    """Yield what the engine holds outside its pool."""
     for class_id in engine.store.class_ids():
         yield from engine.store.items(class_id)
     for status in get_args(Status):
