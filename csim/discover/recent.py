@@ -85,6 +85,8 @@ class Recent:
 
     def items(self) -> list[Item]:
         """Return all items that csim may ask about, oldest first."""
+        if self.sample_every == 1:
+            return list(self._items.values())
         return [item for item in self._items.values() if item.position % self.sample_every == 0]
 
     def waiting(self) -> list[Item]:
