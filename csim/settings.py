@@ -147,7 +147,8 @@ class Settings:
     # whole group.
     spread: int = 20
     # Items between two searches for questions. Higher chooses among more images at a time and takes
-    # less time, but finds new classes later. Not for "rejected".
+    # less time, but finds new classes later. Above `recent`, a search sees a sample of the images:
+    # with four times `recent`, every fourth. Not for "rejected".
     ask_every: int = 125
     # S_B, for "rejected". Higher collects more images of a new class before asking, so answers come
     # later.
@@ -216,11 +217,6 @@ class Settings:
                 f"ledger_size must be at least buffer_size ({self.buffer_size}), "
                 f"got {self.ledger_size}; a full buffer becomes questions at once"
             )
-        if self.ask_every > self.recent:
-            raise SettingsError(
-                f"ask_every must be at most recent ({self.recent}), got {self.ask_every}; "
-                "otherwise a search would miss images"
-            )
         if self.update_steps and self.update_epochs:
             raise SettingsError(
                 f"only one of update_steps and update_epochs may be above 0, got "
@@ -245,14 +241,14 @@ class Settings:
     def for_rate(self, images_per_second: float) -> Settings:
         """Return these settings for a fast stream: search at most 2.5 times a second.
 
-        A search takes the same time at any rate, so `ask_every` grows with the rate. It ends at
-        `recent`, so that a search sees every image.
+        A search takes the same time at any rate, so `ask_every` grows with the rate. Where it
+        exceeds `recent`, a search sees a sample of the images.
 
         >>> Settings().for_rate(1000).ask_every, Settings().for_rate(20_000).ask_every
-        (400, 2000)
+        (400, 8000)
         """
         wanted = round(images_per_second * _SECONDS_BETWEEN_SEARCHES)
-        return dataclasses.replace(self, ask_every=min(self.recent, max(self.ask_every, wanted)))
+        return dataclasses.replace(self, ask_every=max(self.ask_every, wanted))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:

@@ -139,10 +139,27 @@ def test_a_ledger_smaller_than_the_buffer_is_refused():
     assert Settings(buffer_size=50, ledger_size=50)
 
 
-def test_looks_so_far_apart_that_images_would_be_missed_are_refused():
-    with pytest.raises(SettingsError, match=r"ask_every must be at most recent \(50\), got 51"):
-        Settings(recent=50, ask_every=51)
-    assert Settings(recent=50, ask_every=50)
+@pytest.mark.parametrize(
+    ("rate", "ask_every", "sample_every"),
+    [
+        (0, 125, 1),
+        (300, 125, 1),
+        (1_000, 400, 1),
+        (5_000, 2_000, 1),
+        (5_010, 2_004, 2),
+        (10_000, 4_000, 2),
+        (12_000, 4_800, 3),
+        (20_000, 8_000, 4),
+    ],
+)
+def test_a_faster_stream_is_searched_less_often_and_then_by_a_sample(rate, ask_every, sample_every):
+    fast = Settings().for_rate(rate)
+    assert (fast.ask_every, fast.recent) == (ask_every, 2_000)
+    assert make_discovery(fast).pool.sample_every == sample_every
+
+
+def test_a_rate_never_makes_a_stream_search_more_often_than_its_settings_say():
+    assert Settings(ask_every=900).for_rate(1_000).ask_every == 900
 
 
 @pytest.mark.parametrize("kernel", [2, 4, 30])

@@ -99,6 +99,10 @@ class Audit:
             class_id = decision.class_id if decision.is_accepted else None
             self._drawn[item.id] = _Drawn(item, class_id, class_id)
 
+    def items(self) -> list[Item]:
+        """Return the drawn images that have no answer yet."""
+        return [drawn.item for drawn in self._drawn.values()]
+
     @property
     def reserved(self) -> int:
         """Return how many questions of the budget are kept for drawn images."""

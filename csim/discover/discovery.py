@@ -64,7 +64,10 @@ class Pool(Protocol):
 
     @property
     def classes(self) -> Mapping[ItemId, ClassId | None]:
-        """Return the class that each item has so far, None while it waits."""
+        """Return the class that each item has so far, None while it waits.
+
+        Here are all items that the pool holds, also those that csim does not ask about.
+        """
         ...
 
     def remove_old(self, position: int) -> list[Item]:

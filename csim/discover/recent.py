@@ -1,8 +1,15 @@
-"""The recent window: the last items, accepted or not, each with the class it has so far."""
+"""The recent window: the last items, accepted or not, each with the class it has so far.
+
+On a fast stream the window is a sample. It then holds every n-th item, which a search may ask
+about, and the rejected items between them, which wait for a second look and get a class in the end.
+An accepted item between them is not held: it keeps the class that it got at arrival.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from itertools import takewhile
 from types import MappingProxyType
 
 from csim.errors import SettingsError
@@ -16,18 +23,25 @@ class Recent:
     Parameters
     ----------
     size
-        Arrivals for which csim can ask about an item and revise its class. Higher finds rarer
-        classes and corrects more labels, but uses more memory and labels stay provisional longer.
+        Items to search. Higher finds rarer classes and corrects more labels, but uses more memory
+        and labels stay provisional longer.
     every
         Arrivals between two searches. Higher chooses among more items at a time, and finds new
-        classes later.
+        classes later. Above `size`, the window is a sample.
+
+    Examples
+    --------
+    >>> Recent(size=2000, every=125).sample_every, Recent(size=2000, every=8000).sample_every
+    (1, 4)
     """
 
     def __init__(self, size: int, every: int) -> None:
-        if not 1 <= every <= size:
-            raise SettingsError(f"every must lie between 1 and size ({size}), got {every}")
-        self.size = size
+        for name, number in (("size", size), ("every", every)):
+            if number < 1:
+                raise SettingsError(f"{name} must be at least 1, got {number}")
         self.every = every
+        self.sample_every = math.ceil(every / size)  # search positions that are multiples of it
+        self.span = size * self.sample_every  # of the window, in arrivals
         self._items: dict[ItemId, Item] = {}
         self._classes: dict[ItemId, ClassId | None] = {}  # None while it waits
 
@@ -47,7 +61,9 @@ class Recent:
         return self._items.get(item_id)
 
     def add(self, item: Item, decision: Decision) -> None:
-        """Keep an item and the class it was given at arrival, if it was accepted."""
+        """Keep an item of the sample, and the class it was given at arrival; keep all rejected."""
+        if decision.is_accepted and item.position % self.sample_every:
+            return
         self._items[item.id] = item
         self._classes[item.id] = decision.class_id if decision.is_accepted else None
 
@@ -69,7 +85,9 @@ class Recent:
 
     def items(self) -> list[Item]:
         """Return all items that csim may ask about, oldest first."""
-        return list(self._items.values())
+        if self.sample_every == 1:
+            return list(self._items.values())
+        return [item for item in self._items.values() if item.position % self.sample_every == 0]
 
     def waiting(self) -> list[Item]:
         """Return all items without a class."""
@@ -80,12 +98,13 @@ class Recent:
         return [
             (item, self._classes[item.id])
             for item in self._items.values()
-            if position - item.position <= self.size
+            if position - item.position <= self.span
         ]
 
     def remove_old(self, position: int) -> list[Item]:
         """Remove the items that left the window; return those that are still without a class."""
-        old = [item for item in self._items.values() if position - item.position >= self.size]
+        last = position - self.span
+        old = [*takewhile(lambda item: item.position <= last, self._items.values())]
         waiting = [item for item in old if self._classes[item.id] is None]
         for item in old:
             del self._items[item.id], self._classes[item.id]
@@ -103,7 +122,7 @@ class Recent:
 
     def state(self) -> State:
         """Return the items and their classes."""
-        return {"items": pack(self.items()), "class_ids": list(self._classes.values())}
+        return {"items": pack([*self._items.values()]), "class_ids": list(self._classes.values())}
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import csim.records as r
 from csim.errors import CsimError, FolderError
@@ -30,10 +30,11 @@ class Step:
     kind: str  # warm-up, observe, inbox, install, ask
     body: int | None = None  # how many images, which message, which model
     items: Sequence[r.Item] = ()
-    files: Mapping[r.ItemId, bytes] = field(default_factory=dict)  # pictures by image
     views: r.GivenViews = ()  # that came with the images
-    fingerprints: Mapping[r.ItemId, bytes | None] = field(default_factory=dict)
-    sources: Mapping[r.ItemId, str | None] = field(default_factory=dict)  # names of cameras
+    # One per image, or empty if no image has any.
+    files: Sequence[bytes | None] = ()  # pictures
+    fingerprints: Sequence[bytes | None] = ()
+    sources: Sequence[str | None] = ()  # names of cameras
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +177,10 @@ def write_step(
 def _write_items(
     connection: sqlite3.Connection, step: Step, number: int, events: Sequence[r.Event]
 ) -> None:
-    decisions = {
-        event.item_id: _decision_row(event)
-        for event in events
-        if isinstance(event, (r.Accepted, r.Rejected))
-    }
-    sha256 = {item_id: hashlib.sha256(file).digest() for item_id, file in step.files.items()}
-    pictures = [(sha256[item_id], file) for item_id, file in step.files.items()]
+    none = [None] * len(step.items)
+    files = step.files or none
+    sha256 = [None if file is None else hashlib.sha256(file).digest() for file in files]
+    pictures = [row for row in zip(sha256, files, strict=True) if row[0] is not None]
     insert_many(connection, "INSERT OR IGNORE INTO pictures", pictures)
     insert_many(
         connection,
@@ -190,16 +188,14 @@ def _write_items(
         " (place, id, step, is_accepted, nearest, score, model, class_id, picture,"
         " fingerprint, source)",
         [
-            (
-                item.position,
-                item.id,
-                number,
-                *decisions[item.id],
-                sha256.get(item.id),
-                step.fingerprints.get(item.id),
-                step.sources.get(item.id),
+            (event.position, event.item_id, number, *_decision(event), digest, mark, source)
+            for event, digest, mark, source in zip(
+                (event for event in events if isinstance(event, r.Accepted | r.Rejected)),
+                sha256,
+                step.fingerprints or none,
+                step.sources or none,
+                strict=True,
             )
-            for item in step.items
         ],
     )
     # An image that could not be read before may have been repaired.
@@ -208,7 +204,7 @@ def _write_items(
     )
 
 
-def _decision_row(event: r.Accepted | r.Rejected) -> tuple[int, int | None, float, int, int | None]:
+def _decision(event: r.Accepted | r.Rejected) -> tuple[int, int | None, float, int, int | None]:
     if isinstance(event, r.Accepted):
         return 1, event.class_id, event.score, event.model, event.class_id
     return 0, event.nearest, event.score, event.model, None

@@ -1,8 +1,9 @@
 """Pictures: the files of images that a person may still want to see, each content once.
 
 csim keeps the files of candidates and recent items, of the members of questions, of stored items,
-and of every image that a person was asked about. If they need more than `picture_room`, csim drops
-those of the oldest images first. It never drops what an open question shows.
+of images that the audit drew, and of every image that a person was asked about. If they need more
+than `picture_room`, csim drops those of the oldest images first. It never drops what an open
+question shows. It does not write the file of a new image that the engine does not hold.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import get_args
 from csim.ask.entries import Status
 from csim.engine import Engine
 from csim.folder.database import insert_many
-from csim.records import Item
+from csim.records import Item, ItemId
 
 _ROWS_PER_INSERT = 10_000  # SQLite takes at most 32,766 values in one statement
 _PICTURES_PER_ROUND = 100  # dropped before csim measures again
@@ -24,11 +25,23 @@ _NOT_OPEN = (
 )
 
 
+def is_held(engine: Engine, item_id: ItemId) -> bool:
+    """Return whether the engine holds an item, so that a person may be asked about it."""
+    dialogue = engine.dialogue
+    return (
+        item_id in engine.discovery.pool
+        or item_id in dialogue.ledger
+        or item_id in engine.store
+        or item_id in dialogue.audit
+    )
+
+
 def note_held(connection: sqlite3.Connection, engine: Engine) -> None:
     """Write the ids of all items that the engine holds into the temporary table `held`."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")
-    held = [(item_id,) for item_id in {item.id for item in _held_items(engine)}]
+    ids = {item.id for item in _held_items(engine)}.union(engine.discovery.pool.classes)
+    held = [(item_id,) for item_id in ids]
     for start in range(0, len(held), _ROWS_PER_INSERT):
         insert_many(connection, "INSERT INTO held", held[start : start + _ROWS_PER_INSERT])
 
@@ -54,12 +67,13 @@ def drop_unneeded(connection: sqlite3.Connection, picture_room: int) -> None:
 
 
 def _held_items(engine: Engine) -> Iterator[Item]:
-    yield from engine.discovery.pool.items()
+    """Yield what the engine holds outside its pool."""
     for class_id in engine.store.class_ids():
         yield from engine.store.items(class_id)
     for status in get_args(Status):
         for question in engine.dialogue.ledger.questions(status):
             yield from question.members
+    yield from engine.dialogue.audit.items()
 
 
 def _drop(connection: sqlite3.Connection, which: str) -> bool:

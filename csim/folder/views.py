@@ -16,15 +16,16 @@ from csim.records import View
 
 def views_to_bytes(views: Sequence[View | None]) -> bytes | None:
     """Return the views of a step's images as bytes; None if there are none."""
-    given = [(index, view) for index, view in enumerate(views) if view is not None]
+    given = [view for view in views if view is not None]
     if not given:
         return None
+    indices = [index for index, view in enumerate(views) if view is not None]
     return save(
         {
-            "index": np.array([index for index, _ in given], np.int64),
-            "vectors": np.stack([np.asarray(view.vector) for _, view in given]),  # (m, d)
-            "features": np.stack([np.asarray(view.features) for _, view in given]),  # (m, f)
-            "models": np.array([view.model for _, view in given], np.int64),
+            "index": np.array(indices, np.int64),
+            "vectors": np.array([view.vector for view in given]),  # (m, d)
+            "features": np.array([view.features for view in given]),  # (m, f)
+            "models": np.array([view.model for view in given], np.int64),
         }
     )
 

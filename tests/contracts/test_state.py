@@ -92,6 +92,7 @@ def look_at_store(store):
 STATEFUL = {
     "buffer": (lambda: Buffer(9), fill_buffer, lambda part: (part.items(), part.is_due(6))),
     "recent": (lambda: Recent(9, 4), fill_recent, look_at_recent),
+    "recent, sampled": (lambda: Recent(3, 9), fill_recent, look_at_recent),
     "store, oldest out": (lambda: ClassStore(3, OldestOut()), fill_store, look_at_store),
     "store, told kept": (lambda: ClassStore(3, ProtectTold()), fill_store, look_at_store),
     "store, few inferred": (lambda: ClassStore(4, ProtectTold(), 1), fill_store, look_at_store),

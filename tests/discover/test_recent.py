@@ -168,7 +168,42 @@ def test_a_state_does_not_change_with_the_images(make_item):
     assert (state["items"]["images"] == 1).all()
 
 
-@pytest.mark.parametrize(("size", "every"), [(0, 0), (10, 0), (10, 11), (5, -1)])
-def test_looks_rarer_than_images_are_kept_are_refused(size, every):
-    with pytest.raises(SettingsError, match=f"got {every}"):
+@pytest.mark.parametrize(("size", "every", "name"), [(0, 5, "size"), (10, 0, "every")])
+def test_a_window_without_items_or_arrivals_is_refused(size, every, name):
+    with pytest.raises(SettingsError, match=f"{name} must be at least 1, got 0"):
         Recent(size, every)
+
+
+def test_a_sample_searches_every_nth_item_and_holds_the_rejected_ones_between(make_item):
+    recent = Recent(10, 30)
+    fill(recent, make_item, [3, None, 3, 3, None, None, 7, 7, 7])
+    assert ids(recent.items()) == ["3", "6", "9"]
+    assert list(recent.classes) == ["2", "3", "5", "6", "9"]
+    assert ids(recent.waiting()) == ["2", "5", "6"]
+    assert "1" not in recent
+    assert given_by_id(recent) == {"2": None, "3": 3, "5": None, "6": None, "9": 7}
+
+
+@given(
+    classes=st.lists(st.sampled_from([None, 3, 7]), max_size=80),
+    size=st.integers(1, 9),
+    every=st.integers(1, 30),
+)
+def test_each_rejected_item_leaves_a_sample_once_and_each_sampled_one_is_searched(
+    make_item, classes, size, every
+):
+    recent = Recent(size, every)
+    left, searched = [], set()
+    for position, class_id in enumerate(classes, start=1):
+        fill(recent, make_item, [class_id], start=position)
+        if position % every == 0:
+            found = recent.items()
+            searched |= set(ids(found))
+            assert len(found) <= 2 * size
+            left += recent.remove_old(position)
+    last = len(classes) // every * every
+    sample = {str(at) for at in range(1, last + 1) if at % recent.sample_every == 0}
+    assert searched >= sample
+    left += recent.remove_old(len(classes) + recent.span)
+    assert len(recent) == 0
+    assert ids(left) == [str(at) for at, given in enumerate(classes, start=1) if given is None]

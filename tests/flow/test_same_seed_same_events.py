@@ -20,6 +20,7 @@ PRESETS = {
     "random members": Settings(**SMALL, representative="random", budget=0.03, update_labels=8),
     "least sure": Settings(**SMALL, questions="least-sure"),
     "random": Settings(**SMALL, questions="random"),
+    "sampled": Settings(**SMALL | {"recent": 40, "ask_every": 100}),
     "onnx": Settings(**SMALL, device="onnx"),
 }
 

@@ -1,3 +1,4 @@
+import gc
 import itertools
 
 import numpy as np
@@ -275,3 +276,12 @@ def test_an_image_that_was_repaired_is_taken_in_the_same_run(stream, folder):
     counts, _ = run(stream, live, clock=lambda: next(seconds))
     assert (counts.taken, counts.troubles, counts.known) == (1, 1, 0)
     assert taken(folder) == [good.id]
+
+
+def test_a_run_leaves_the_garbage_collector_as_it_was(folder):
+    before = gc.get_freeze_count()
+    during = []
+    with Stream(folder, trainer=None) as stream:
+        run(stream, iter(arrivals(20)), on_batch=lambda _: during.append(gc.get_freeze_count()))
+    assert during[-1] > before
+    assert gc.get_freeze_count() == before

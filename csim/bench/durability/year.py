@@ -208,11 +208,9 @@ class _Writer:
         ]
         self._asked += questions
         events += [r.Asked(position, question) for question in self._open]
-        files = {
-            question.representative.id: _PICTURE + question.representative.id.encode()
-            for question in self._open
-        }
-        self._log.write([Change(Step("observe", BATCH, items, files), events)], position)
+        shown = {question.representative.id for question in self._open}
+        files = [_PICTURE + item.id.encode() if item.id in shown else None for item in items]
+        self._log.write([Change(Step("observe", BATCH, items, files=files), events)], position)
 
     def _answer(self) -> None:
         messages = [Named(question.id, "0") for question in self._open]

@@ -13,6 +13,7 @@ settings, and with a budget of 0, which never searches.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -118,8 +119,10 @@ def _coordinator(
     what: str, work: Path, settings: Settings, *, images: int, seed: int, bar: str
 ) -> Row:
     pace = coordinator.measure(work, settings, images=images, seed=seed)
+    every = math.ceil(settings.ask_every / settings.recent)
+    sample = f" (1 of {every} images)" if every > 1 else ""
     detail = (
-        f"ask_every {settings.ask_every:,}, recent {settings.recent:,}; "
+        f"ask_every {settings.ask_every:,}, recent {settings.recent:,}{sample}; "
         f"{1e6 * pace.processor_seconds / images:.0f} µs of the processor per image"
     )
     return _row(what, pace.images_per_second, bar, detail)
