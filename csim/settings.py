@@ -86,9 +86,8 @@ class Settings:
     epochs: int = 14
     # Batches of each later training, which continues from the previous model while the learning
     # rate falls to zero. Higher fits better but takes longer in proportion; 0 starts from random
-    # weights and trains for `epochs`, unless `update_epochs` is set. 100 at 0.001 learn as much and
-    # take a third longer (docs/speed.md).
-    update_steps: int = 75
+    # weights and trains for `epochs`, unless `update_epochs` is set.
+    update_steps: int = 100
     # Epochs of each later training instead of `update_steps`: from the previous model, at the full
     # learning rate. A reading of the paper's "retrain" (docs/tuning.md). Higher fits better but
     # takes longer in proportion; 0 leaves it to `update_steps`.
@@ -97,7 +96,7 @@ class Settings:
     learning_rate: float = 1e-3
     # The same at the start of the `update_steps`; it then falls to zero. Higher learns more in few
     # steps, until training no longer converges.
-    update_rate: float = 2.5e-3
+    update_rate: float = 1e-3
     # "balanced" draws every class equally often, so that old classes do not outnumber a new one.
     batches: Literal["plain", "balanced"] = "balanced"
     # Shift each training image at random by at most this many pixels; 0 in the paper. Higher learns
@@ -189,7 +188,7 @@ class Settings:
     update_labels: int = 15
     # These answers must also be this share of all earlier ones, so that a long stream trains ever
     # more rarely. Higher trains less often.
-    update_growth: float = 0.05
+    update_growth: float = 0.02
 
     # Seed of everything random: representatives, initial weights, batches.
     seed: int = 0
@@ -281,7 +280,6 @@ _PAPER: dict[str, Any] = {
     "class_loss": "triplets",
     "epochs": 10,
     "update_steps": 0,
-    "update_rate": 1e-3,
     "batches": "plain",
     "shift": 0,
     "threshold": "mean-bound-model",
@@ -295,7 +293,6 @@ _PAPER: dict[str, Any] = {
     "eviction": "oldest",
     "update_size": 100,
     "update_labels": 0,
-    "update_growth": 0.02,
 }
 
 _RANGES: dict[str, tuple[float, float]] = {

@@ -189,7 +189,6 @@ def test_the_papers_preset_differs_exactly_where_the_paper_does():
         "beta": 0.01,
         "class_loss": "triplets",
         "epochs": 10,
-        "update_rate": 1e-3,
         "update_steps": 0,
         "batches": "plain",
         "shift": 0,
@@ -203,7 +202,6 @@ def test_the_papers_preset_differs_exactly_where_the_paper_does():
         "store_score": 0.99,
         "eviction": "oldest",
         "update_size": 100,
-        "update_growth": 0.02,
         "update_labels": 0,
     }
 
