@@ -73,9 +73,10 @@ def settings_of(
         )
     if method in _PRESETS:
         given = {} if budget is None else {"budget": budget}
-        return Settings.from_dict(
-            _PRESETS[method].to_dict() | given | dict(changes) | {"seed": seed}
-        )
+        preset = _PRESETS[method]
+        if method == "default" and changes.get("encoder", "own") != "own":
+            preset = Settings.photographs(**given)
+        return Settings.from_dict(preset.to_dict() | given | dict(changes) | {"seed": seed})
     settings = _BASELINES[method]
     given = {} if budget is None else {"share": budget}
     if given and not isinstance(settings, EchoSettings | LogisticSettings):
