@@ -34,14 +34,14 @@ def test_with_a_pretrained_encoder_the_default_is_the_preset_for_photographs(enc
     assert settings_of("paper", seed=3, changes=changes) == Settings.paper(seed=3, encoder=encoder)
 
 
+@pytest.mark.parametrize("encoder", ["own", "lite0"])
 @pytest.mark.parametrize("method", ["least-sure", "random"])
-def test_those_it_is_compared_with_differ_in_their_questions_alone(method):
-    own = settings_of(method, seed=0, changes={}).to_dict()
-    default = Settings().to_dict()
-    assert {name: own[name] for name in own if own[name] != default[name]} == {
-        "questions": method,
-        "budget": 0.02,
-    }
+def test_those_it_is_compared_with_differ_in_their_questions_alone(method, encoder):
+    changes = {"encoder": encoder}
+    own = settings_of(method, seed=0, budget=0.02, changes=changes).to_dict()
+    default = settings_of("default", seed=0, budget=0.02, changes=changes).to_dict()
+    assert own == default | {"questions": method}
+    assert settings_of(method, seed=0, changes=changes).budget == 0.02
 
 
 @pytest.mark.parametrize("method", OURS)
