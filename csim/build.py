@@ -93,7 +93,8 @@ def build(
     """
     eviction = ProtectTold() if settings.eviction == "protect-told" else OldestOut()
     store = ClassStore(settings.store_size, eviction, settings.store_inferred)
-    head = Head(make_threshold(settings))
+    is_frozen = encoder is not None or settings.encoder != "own"
+    head = Head(make_threshold(settings, is_frozen=is_frozen))
     discovery = make_discovery(settings, choice)
     window = discovery.pool if isinstance(discovery.pool, Recent) else None
     ledger = Ledger(settings.ledger_size)
@@ -101,7 +102,6 @@ def build(
     dialogue = Dialogue(
         ledger, Catalogue(), store, Budget(settings.budget), audit, discovery.pool.find
     )
-    is_frozen = encoder is not None or settings.encoder != "own"
     engine = Engine(
         open_gallery=partial(_open_gallery, settings, is_frozen=is_frozen),
         head=head,
@@ -196,12 +196,15 @@ def make_backbone(settings: Settings) -> OwnBackbone:
     return backbone(partial(make_body, settings), pick_device(settings.device))
 
 
-def make_threshold(settings: Settings) -> Threshold:
-    """Return the rule that rejects images; none where questions do not come from rejected ones."""
+def make_threshold(settings: Settings, *, is_frozen: bool = False) -> Threshold:
+    """Return the rule that rejects images; none where questions do not come from rejected ones.
+
+    Over frozen vectors (`is_frozen`) a class that no held-out image was given rejects nothing.
+    """
     if settings.questions in ("least-sure", "random"):
         return NoThreshold()
     if settings.threshold == "quantile":
-        return QuantileThreshold(keep=settings.keep)
+        return QuantileThreshold(keep=settings.keep, least_scores=int(is_frozen))
     return MeanBoundThreshold(alpha=settings.alpha)
 
 

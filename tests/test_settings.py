@@ -244,8 +244,34 @@ def test_the_papers_preset_can_be_changed_and_is_checked_too():
         Settings.paper(beta=-1)
 
 
+def test_the_preset_for_photographs_searches_and_learns_more_often_and_changes_nothing_else():
+    ours = Settings().to_dict()
+    photographs = Settings.photographs().to_dict()
+    assert {name: photographs[name] for name in ours if ours[name] != photographs[name]} == {
+        "encoder": "lite0",
+        "ask_every": 40,
+        "update_labels": 5,
+    }
+
+
 @pytest.mark.parametrize(
-    "settings", [Settings(), Settings.paper(), Settings(seed=7, keep=0.9, flip=True)]
+    ("budget", "ask_every"), [(0, 125), (0.01, 125), (0.02, 100), (0.04, 50), (0.05, 40), (1, 40)]
+)
+def test_for_photographs_a_search_comes_when_the_budget_allows_two_questions(budget, ask_every):
+    assert Settings.photographs(budget=budget).ask_every == ask_every
+
+
+def test_the_preset_for_photographs_can_be_changed_and_is_checked_too():
+    changed = Settings.photographs(encoder="lite2", ask_every=200, update_labels=7)
+    assert (changed.encoder, changed.ask_every, changed.update_labels) == ("lite2", 200, 7)
+    for name in ("ask_every", "budget"):
+        with pytest.raises(SettingsError, match=name):
+            Settings.photographs(**{name: -1})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(), Settings.paper(), Settings.photographs(), Settings(seed=7, keep=0.9, flip=True)],
 )
 def test_settings_survive_the_way_through_json(settings):
     assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
@@ -331,6 +357,14 @@ def test_no_image_is_rejected_where_questions_are_about_single_images(questions,
     rule = make_threshold(Settings(questions=questions, threshold=threshold))
     rule.fit({0: [0.9] * 100})
     assert rule.passes([0], np.zeros((1, 1))).all()
+
+
+def test_over_frozen_vectors_a_class_that_no_held_out_image_was_given_rejects_nothing():
+    for is_frozen in (False, True):
+        rule = make_threshold(Settings(), is_frozen=is_frozen)
+        rule.fit({0: [0.9] * 100, 1: []})
+        assert rule.passes([1], np.zeros((1, 1))).all() == is_frozen
+        assert not rule.passes([0], np.zeros((1, 1))).any()
 
 
 @pytest.mark.parametrize("questions", ["new-or-doubtful", "doubtful", "least-sure", "random"])

@@ -2,8 +2,9 @@
 
 csim's own methods are the engine with different settings. `least-sure` and `random` are the default
 in everything but the choice of questions and the spreading of answers, so they improve whenever the
-default does. The baselines are other people's methods. One whose name ends in `-vectors` gets the
-vectors of csim's network, trained on the warm-up and frozen, instead of pixels.
+default does. With a pretrained encoder these three start from `Settings.photographs()`. The
+baselines are other people's methods. One whose name ends in `-vectors` gets the vectors of csim's
+network, trained on the warm-up and frozen, instead of pixels.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ def settings_of(
             f"{twice[0]} must not be among the changed settings; give it with --{twice[0]} instead"
         )
     if method in _PRESETS:
-        given = {} if budget is None else {"budget": budget}
-        return Settings.from_dict(
-            _PRESETS[method].to_dict() | given | dict(changes) | {"seed": seed}
-        )
+        preset = _PRESETS[method]
+        given = {"budget": preset.budget if budget is None else budget}
+        if method != "paper" and changes.get("encoder", "own") != "own":
+            preset = Settings.photographs(questions=preset.questions, **given)
+        return Settings.from_dict(preset.to_dict() | given | dict(changes) | {"seed": seed})
     settings = _BASELINES[method]
     given = {} if budget is None else {"share": budget}
     if given and not isinstance(settings, EchoSettings | LogisticSettings):

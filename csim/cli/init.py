@@ -184,9 +184,14 @@ def _settings(
 ) -> Settings:
     if preset not in ("default", "paper"):
         raise InputError(f"--preset must be default or paper, got {preset!r}")
-    base = Settings(audit=_AUDIT) if preset == "default" else Settings.paper()
-    given = {name: value for name, value in options.items() if value is not None}
-    return Settings.from_dict(base.to_dict() | changes | given)
+    changed = changes | {name: value for name, value in options.items() if value is not None}
+    if preset == "paper":
+        base = Settings.paper()
+    elif changed.get("encoder", "own") == "own":
+        base = Settings(audit=_AUDIT)
+    else:
+        base = Settings.photographs(audit=_AUDIT, budget=changed.get("budget", Settings().budget))
+    return Settings.from_dict(base.to_dict() | changed)
 
 
 def _shape(settings: Settings, found: Survey, size: tuple[int, int] | None) -> tuple[int, ...]:

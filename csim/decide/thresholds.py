@@ -62,13 +62,16 @@ class QuantileThreshold(Threshold):
 
     If k = 0, a class has so few scores that the guarantee would mean to accept everything. Such a
     class uses a threshold from the scores of all classes together, in which every class has the
-    same weight.
+    same weight. It may be too high for a class learned from few answers, whose images score lower.
 
     Parameters
     ----------
     keep
         Share of known images to accept, between 0 and 1. Higher rejects fewer known images, but
         accepts more unknown ones as known at first.
+    least_scores
+        Held-out scores that a class needs to reject any image. Higher keeps the promise for young
+        classes too, but accepts more unknown images that look like them.
 
     Examples
     --------
@@ -81,10 +84,11 @@ class QuantileThreshold(Threshold):
            [False,  True]])
     """
 
-    def __init__(self, *, keep: float = 0.98) -> None:
+    def __init__(self, *, keep: float = 0.98, least_scores: int = 0) -> None:
         if not 0 < keep < 1:
             raise SettingsError(f"keep must lie between 0 and 1, got {keep}")
         self.keep = keep
+        self._least_scores = least_scores
         self._lowest: dict[ClassId, float] = {}
 
     def fit(self, scores: Mapping[ClassId, Sequence[float] | Floats]) -> None:
@@ -101,6 +105,8 @@ class QuantileThreshold(Threshold):
         return is_best
 
     def _kth_smallest(self, scores: Sequence[float] | Floats, pooled: float) -> float:
+        if len(scores) < self._least_scores:
+            return -math.inf
         k = math.floor((1 - self.keep) * (len(scores) + 1) + _ROUNDING)
         return float(np.sort(np.asarray(scores))[k - 1]) if k else pooled
 

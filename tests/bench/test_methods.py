@@ -21,14 +21,27 @@ def test_two_methods_are_the_presets():
     assert settings_of("default", seed=3, changes={}) == Settings(seed=3)
 
 
+@pytest.mark.parametrize("encoder", ["lite0", "hf:some/model"])
+def test_with_a_pretrained_encoder_the_default_is_the_preset_for_photographs(encoder):
+    changes = {"encoder": encoder}
+    preset = Settings.photographs(encoder=encoder, seed=3)
+    assert settings_of("default", seed=3, changes=changes) == preset
+    few = settings_of("default", seed=3, budget=0.01, changes=changes)
+    assert few == Settings.photographs(encoder=encoder, seed=3, budget=0.01)
+    mine = settings_of("default", seed=3, changes=changes | {"ask_every": 77})
+    assert mine.ask_every == 77
+    assert settings_of("default", seed=3, changes={"encoder": "own"}) == Settings(seed=3)
+    assert settings_of("paper", seed=3, changes=changes) == Settings.paper(seed=3, encoder=encoder)
+
+
+@pytest.mark.parametrize("encoder", ["own", "lite0"])
 @pytest.mark.parametrize("method", ["least-sure", "random"])
-def test_those_it_is_compared_with_differ_in_their_questions_alone(method):
-    own = settings_of(method, seed=0, changes={}).to_dict()
-    default = Settings().to_dict()
-    assert {name: own[name] for name in own if own[name] != default[name]} == {
-        "questions": method,
-        "budget": 0.02,
-    }
+def test_those_it_is_compared_with_differ_in_their_questions_alone(method, encoder):
+    changes = {"encoder": encoder}
+    own = settings_of(method, seed=0, budget=0.02, changes=changes).to_dict()
+    default = settings_of("default", seed=0, budget=0.02, changes=changes).to_dict()
+    assert own == default | {"questions": method}
+    assert settings_of(method, seed=0, changes=changes).budget == 0.02
 
 
 @pytest.mark.parametrize("method", OURS)

@@ -23,6 +23,7 @@ from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.folder.stream import Stream
 from csim.messages import Named
+from csim.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -596,6 +597,21 @@ def test_photographs_get_lite0_and_a_new_kind_is_learned(colour, tmp_path):
     labels = rows(tmp_path / "s", today)
     right = [list(HUES)[int(item_id.split(".")[0]) % 3] == name for item_id, name in labels]
     assert np.mean(right) > 0.9
+
+
+def test_a_pretrained_encoder_brings_the_preset_for_photographs(colour, tmp_path):
+    preset = Settings.photographs()
+    known = ("--labelled", colour / "known")
+    for name, options, expected in [
+        ("chosen", (), (preset.ask_every, preset.update_labels)),
+        ("named", ("--encoder", "lite0", "--budget", 0.02), (100, preset.update_labels)),
+        ("set", ("--set", "ask_every=90", "--set", "update_labels=7"), (90, 7)),
+        ("own", ("--encoder", "own", "--set", "epochs=1"), (125, 15)),
+    ]:
+        assert csim("init", tmp_path / name, *known, *options).exit_code == 0
+        with Reader(tmp_path / name) as reader:
+            settings = reader.config.settings
+        assert (settings.ask_every, settings.update_labels) == expected, name
 
 
 def test_an_encoder_can_be_named_and_a_size_of_your_own_then_makes_no_sense(colour, tmp_path):

@@ -137,6 +137,22 @@ def test_a_young_class_borrows_the_threshold_of_all_scores_each_class_weighing_t
         ]
 
 
+def test_a_class_with_fewer_scores_than_it_needs_accepts_everything_and_others_stay_as_they_were():
+    rng = np.random.default_rng(0)
+    scores = {0: rng.beta(8, 2, 400), 1: rng.beta(8, 2, 1), 2: []}
+    borrowing = QuantileThreshold(keep=0.95)
+    strict = QuantileThreshold(keep=0.95, least_scores=1)
+    borrowing.fit(scores)
+    strict.fit(scores)
+    low = np.zeros((1, 1))
+    assert not borrowing.passes([2], low).any()
+    assert strict.passes([2], low).all()
+    some = np.linspace(0, 1, 101)[:, None]
+    for old in (0, 1):
+        assert (strict.passes([old], some) == borrowing.passes([old], some)).all()
+        assert not strict.passes([old], low).any()
+
+
 def test_a_large_class_does_not_set_the_threshold_of_the_young_ones_alone():
     high = {0: np.linspace(0.9, 0.99, 1000)}
     others = {c: np.linspace(0.5, 0.7, 40) for c in (1, 2, 3)}

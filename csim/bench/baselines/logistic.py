@@ -1,8 +1,8 @@
 """Logistic regression on frozen vectors, asking about the images it is least sure of.
 
 What most people would do first with a pretrained encoder. Everything but the classifier and the
-choice of questions is csim's engine: the recent window, the budget, the second look. So a
-difference in the figures comes from these two alone.
+choice of questions is csim's engine: the recent window, the budget, the second look, how often it
+searches and learns. So a difference in the figures comes from these two alone.
 
 Least sure means the smallest margin: the difference between the two best probabilities. Of the
 images since the last search, csim asks about those. docs/encoders.md compares other choices.
@@ -57,8 +57,8 @@ class LogisticSettings(BaselineSettings):
 
     @property
     def engine(self) -> Settings:
-        """Return the settings of csim's engine around it."""
-        return Settings(
+        """Return the settings of csim's engine around it; searches are as frequent as csim's."""
+        return Settings.photographs(
             encoder=self.encoder,
             questions="least-sure",
             budget=self.share,

@@ -28,7 +28,7 @@ from csim.sources.decode import decode
 from csim.sources.directory import Directory
 from csim.sources.resize import thumbnail
 
-SETTINGS = Settings(encoder="lite0")
+SETTINGS = Settings.photographs()
 # Asks nothing: what questions and answers remember has a bound, and takes room as memory does.
 _FOLDER_SETTINGS = Settings(encoder="lite0", recent=500, budget=0.0)
 

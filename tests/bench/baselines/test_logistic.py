@@ -6,6 +6,7 @@ import pytest
 from csim.bench.baselines.logistic import Logistic, LogisticSettings, SmallestMargin, margins
 from csim.discover.scene import Scene
 from csim.records import Item, Views
+from csim.settings import Settings
 
 
 class Flat:
@@ -68,3 +69,8 @@ def test_it_asks_about_the_smallest_margins_among_the_newest_images():
 @pytest.mark.parametrize("classes", [0, 1])
 def test_without_a_second_class_there_is_no_margin(classes):
     assert margins(np.full((4, classes), 0.7)).tolist() == [0] * 4
+
+
+def test_it_searches_and_learns_as_often_as_csim_does_with_the_same_budget():
+    engine = LogisticSettings(share=0.01, seed=4).engine
+    assert engine == Settings.photographs(questions="least-sure", budget=0.01, seed=4)
