@@ -95,7 +95,7 @@ def build(
     store = ClassStore(settings.store_size, eviction, settings.store_inferred)
     is_frozen = encoder is not None or settings.encoder != "own"
     head = Head(make_threshold(settings, is_frozen=is_frozen))
-    discovery = make_discovery(settings, choice)
+    discovery = make_discovery(settings, choice, is_frozen=is_frozen)
     window = discovery.pool if isinstance(discovery.pool, Recent) else None
     ledger = Ledger(settings.ledger_size)
     audit = Audit(settings.audit * settings.budget, settings.seed)
@@ -208,8 +208,14 @@ def make_threshold(settings: Settings, *, is_frozen: bool = False) -> Threshold:
     return MeanBoundThreshold(alpha=settings.alpha)
 
 
-def make_discovery(settings: Settings, choice: Choice | None = None) -> Discovery:
-    """Return what finds the images to ask about; `choice` replaces the one of the settings."""
+def make_discovery(
+    settings: Settings, choice: Choice | None = None, *, is_frozen: bool = False
+) -> Discovery:
+    """Return what finds the images to ask about; `choice` replaces the one of the settings.
+
+    Over frozen vectors (`is_frozen`) a search compares every image: it takes far less time than the
+    encoder.
+    """
     rng = np.random.default_rng(settings.seed)
     representative = Medoid() if settings.representative == "medoid" else RandomMember(rng)
     if settings.questions == "rejected":
@@ -217,9 +223,10 @@ def make_discovery(settings: Settings, choice: Choice | None = None) -> Discover
             eps=settings.eps, min_points=settings.min_points, representative=representative
         )
         return Discovery(Buffer(settings.buffer_size), purify, representative)
+    watch = NoveltyWatch(turns=1) if is_frozen else NoveltyWatch()
     stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
-        "new-or-doubtful": CoverDoubt(stand_in, spread=settings.spread, watch=NoveltyWatch()),
+        "new-or-doubtful": CoverDoubt(stand_in, spread=settings.spread, watch=watch),
         "doubtful": CoverDoubt(stand_in, spread=settings.spread),
         "least-sure": LeastSure(),
         "random": AtRandom(rng),

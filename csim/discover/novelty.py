@@ -8,6 +8,7 @@ It compares the distance of an image to its labelled neighbours with that to its
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse.linalg import eigsh
 
 from csim.records import Floats, Ints
 
@@ -15,6 +16,8 @@ _MAX_COMPONENTS = 40  # of the features: more add noise and take time
 _EXTRA_COMPONENTS = 8  # found beside them, so that the last ones converge sooner
 _ITERATIONS = 2  # of the search for components: more turn the last ones a little
 _PCA_SAMPLE_SIZE = 1000  # images to find the components from
+_MANY_FEATURES = 600  # more come from pretrained encoders; their components must be exact
+_EXACT_SAMPLE_SIZE = 2000  # images to find the components of many features from
 _NEIGHBOUR_SHARE = 0.05  # of a class's images that count as neighbours
 _MIN_NEIGHBOURS = 3  # among the recent images: fewer are chance
 _MAX_NEIGHBOURS = 150
@@ -110,14 +113,27 @@ def principal_components(recent: Floats, labelled: Floats) -> tuple[Floats, Floa
     They are scaled so that the labelled ones have a root mean square length of 1.
     """
     centre = labelled.mean(axis=0) if len(labelled) else recent.mean(axis=0)
-    spacing = max(1, (len(recent) + len(labelled)) // _PCA_SAMPLE_SIZE)
+    has_many = recent.shape[1] > _MANY_FEATURES
+    size = _EXACT_SAMPLE_SIZE if has_many else _PCA_SAMPLE_SIZE
+    spacing = max(1, (len(recent) + len(labelled)) // size)
     sample = np.concatenate([recent[::spacing], labelled[::spacing]]) - centre
-    axes = _main_axes(sample.T @ sample)
+    axes = _exact_axes(sample.T @ sample) if has_many else _main_axes(sample.T @ sample)
     placed = (recent - centre) @ axes  # subtracted first: rounding is then small
     known = (labelled - centre) @ axes
     length = float(np.sqrt((known**2).sum(axis=1).mean())) if len(labelled) else 0.0
     scale = length if length > _MIN_LENGTH else 1.0
     return placed / scale, known / scale
+
+
+def _exact_axes(products: Floats) -> Floats:
+    """Return the eigenvectors of the largest eigenvalues, (f, 40), of a large matrix (f, f).
+
+    The whitened vectors of a pretrained encoder spread about evenly, so that subspace iteration
+    would take long to find the few directions that tell classes apart.
+    """
+    start = np.ones(len(products), products.dtype)  # not drawn: the same axes every time
+    axes: Floats = eigsh(products, k=_MAX_COMPONENTS, v0=start)[1]
+    return axes
 
 
 def _main_axes(products: Floats) -> Floats:

@@ -15,13 +15,20 @@ from csim.discover.novelty import novelty
 from csim.records import Bools, Floats, Ints, Item, ItemId, State
 
 _MIN_NOVELTY = 0.25  # treat less as 0: clearly known images reach 0.2 by chance
-_TURNS = 5  # searches in which each image that seems known is compared once
 
 
 class NoveltyWatch:
-    """Remember which images may be new, and choose which to compare at a search."""
+    """Remember which images may be new, and choose which to compare at a search.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    turns
+        Searches in which each image that seems known is compared once. Higher takes less time but
+        finds larger groups later; 1 compares every image at each search.
+    """
+
+    def __init__(self, turns: int = 5) -> None:
+        self._turns = turns
         self._may_be_new: set[ItemId] = set()
         self._last_position = 0  # of the newest image at the last search
         self._searches = 0
@@ -30,7 +37,7 @@ class NoveltyWatch:
         """Tell which images to compare at this search, (n,)."""
         positions = np.array([item.position for item in items], np.int64)
         may_be_new = np.array([item.id in self._may_be_new for item in items], bool)
-        turn = positions % _TURNS == self._searches % _TURNS
+        turn = positions % self._turns == self._searches % self._turns
         is_due: Bools = (positions > self._last_position) | may_be_new | turn
         return is_due
 

@@ -69,3 +69,10 @@ def test_a_restored_watch_compares_the_same_images():
     other.restore(watch.state())
     for _ in range(6):
         assert search(watch, items, places) == search(other, items, places)
+
+
+def test_with_one_turn_every_image_is_compared_at_each_search():
+    places = np.concatenate([KNOWN, NEW])
+    watch = NoveltyWatch(turns=1)
+    for _ in range(3):
+        assert search(watch, items_at(places), places)[0] == list(range(72))
