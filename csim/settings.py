@@ -33,8 +33,6 @@ class Settings:
     --------
     >>> Settings(buffer_size=500).buffer_size
     500
-    >>> Settings.paper().threshold
-    'mean-bound-model'
     """
 
     # What turns an image into a vector. "own": csim's network, trained on your images, best for
@@ -242,19 +240,16 @@ class Settings:
     def photographs(cls, **changes: Any) -> Settings:  # noqa: ANN401
         """Return the preset for a pretrained encoder, with `changes` applied.
 
-        Training takes a fraction of a second then, so csim learns from every few answers. It
-        searches as soon as the budget allows two questions, every 40 to 125 items. `csim init`
-        takes this preset if the encoder is not "own".
+        Training is quick then, so csim learns from every few answers. It searches as soon as the
+        budget allows two questions. `csim init` takes this preset if the encoder is not "own".
 
         >>> Settings.photographs().ask_every, Settings.photographs(budget=0.01).ask_every
         (40, 125)
         """
         preset = cls(**(_PHOTOGRAPHS | changes))
-        if "ask_every" in changes:
-            return preset
-        longest, shortest = preset.ask_every, _PHOTOGRAPH_SEARCHES
-        wanted = _QUESTIONS_PER_SEARCH / preset.budget if preset.budget else longest
-        return dataclasses.replace(preset, ask_every=round(min(longest, max(shortest, wanted))))
+        wanted = _QUESTIONS_PER_SEARCH / max(preset.budget, 1e-9)
+        every = round(min(preset.ask_every, max(_PHOTOGRAPH_SEARCHES, wanted)))
+        return preset if "ask_every" in changes else dataclasses.replace(preset, ask_every=every)
 
     def for_rate(self, images_per_second: float) -> Settings:
         """Return these settings for a fast stream: search at most 2.5 times a second.
@@ -354,7 +349,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "update_growth": (0, 10),
     "seed": (0, 2**62),
 }
-
 
 _RENAMED = {"look": "ask_every"}
 # Settings that an earlier version did not have, with the value that gives what it did.

