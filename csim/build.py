@@ -19,6 +19,7 @@ from csim.discover.buffer import Buffer
 from csim.discover.choice import AtRandom, Choice, LeastSure
 from csim.discover.coverage import CoverDoubt
 from csim.discover.discovery import Discovery
+from csim.discover.projection import Projection
 from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
@@ -49,6 +50,7 @@ from csim.store.eviction import OldestOut, ProtectTold
 _HELD_OUT = (
     0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
 )
+_SEARCH_TURNS = 5  # searches that share a comparison of known images, and a projection
 
 
 _EVIDENCE: dict[str, Evidence] = {
@@ -223,11 +225,15 @@ def make_discovery(
             eps=settings.eps, min_points=settings.min_points, representative=representative
         )
         return Discovery(Buffer(settings.buffer_size), purify, representative)
-    watch = NoveltyWatch(turns=1) if is_frozen else NoveltyWatch()
+    turns = 1 if is_frozen else _SEARCH_TURNS
+    watch = NoveltyWatch(turns)
+    projection = Projection(turns)
     stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
-        "new-or-doubtful": CoverDoubt(stand_in, spread=settings.spread, watch=watch),
-        "doubtful": CoverDoubt(stand_in, spread=settings.spread),
+        "new-or-doubtful": CoverDoubt(
+            stand_in, spread=settings.spread, watch=watch, projection=projection
+        ),
+        "doubtful": CoverDoubt(stand_in, spread=settings.spread, projection=projection),
         "least-sure": LeastSure(),
         "random": AtRandom(rng),
     }

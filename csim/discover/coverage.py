@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from csim.discover.choice import Choice, Found, Pick, take_new
-from csim.discover.novelty import principal_components, squares
+from csim.discover.novelty import squares
+from csim.discover.projection import Projection
 from csim.discover.representative import Representative
 from csim.discover.scene import Scene
 from csim.discover.watch import NoveltyWatch
@@ -43,6 +44,8 @@ class CoverDoubt(Choice):
     watch
         Finds images of new classes: an image weighs its doubt or its novelty, whichever is more,
         because they fail on different images. Without it, doubt alone counts.
+    projection
+        Makes the points whose distances count.
     """
 
     def __init__(
@@ -51,17 +54,20 @@ class CoverDoubt(Choice):
         *,
         spread: int,
         watch: NoveltyWatch | None = None,
+        projection: Projection,
     ) -> None:
         self._representative = representative
         self._spread = spread
         self._watch = watch
+        self._projection = projection
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` questions, and which images join open ones."""
         labelled, columns = scene.reference
-        asked = scene.features_of(pending)
-        columns = np.concatenate([columns, np.full(len(asked), -1)])
-        recent, known = principal_components(scene.features, np.concatenate([labelled, asked]))
+        columns = np.concatenate([columns, np.full(len(pending), -1)])
+        recent, known = self._projection.place(
+            scene.items, [*labelled, *pending], scene.features, scene.version
+        )
         is_due = self._watch.due(scene.items) if self._watch else np.full(len(scene), False)
         rows = np.flatnonzero(is_due | (scene.doubt >= _MIN_WEIGHT))  # the others weigh nothing
         points = recent[rows]
@@ -85,13 +91,16 @@ class CoverDoubt(Choice):
         return found._replace(joined=[rows[members] for members in joined])
 
     def state(self) -> State:
-        """Return which images may be new."""
-        return {"watch": self._watch.state()} if self._watch else {}
+        """Return which images may be new, and the projection."""
+        watch = {"watch": self._watch.state()} if self._watch else {}
+        return {**watch, "projection": self._projection.state()}
 
     def restore(self, state: State) -> None:
         """Load what `state` returned; an earlier version remembered nothing."""
         if self._watch and "watch" in state:
             self._watch.restore(state["watch"])
+        if "projection" in state:
+            self._projection.restore(state["projection"])
 
     def _candidates(
         self, weights: Floats, reach: Bools, points: Floats, indices: Ints

@@ -8,20 +8,12 @@ It compares the distance of an image to its labelled neighbours with that to its
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
 from csim.records import Floats, Ints
 
-_MAX_COMPONENTS = 40  # of the features: more add noise and take time
-_EXTRA_COMPONENTS = 8  # found beside them, so that the last ones converge sooner
-_ITERATIONS = 2  # of the search for components: more turn the last ones a little
-_PCA_SAMPLE_SIZE = 1000  # images to find the components from
-_MANY_FEATURES = 600  # more come from pretrained encoders; their components must be exact
-_EXACT_SAMPLE_SIZE = 2000  # images to find the components of many features from
 _NEIGHBOUR_SHARE = 0.05  # of a class's images that count as neighbours
 _MIN_NEIGHBOURS = 3  # among the recent images: fewer are chance
 _MAX_NEIGHBOURS = 150
-_MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
 _EPSILON = 1e-6  # avoids division by zero
 _BLOCK = 256  # recent images that are compared with all others at a time: they fit into a cache
 _ROUNDING = 1.0001  # makes up for rounded distances
@@ -105,53 +97,6 @@ def _novelty(
     new[rows] = np.maximum(0, 1 - ratio**2)
     new[new < least] = 0
     return new
-
-
-def principal_components(recent: Floats, labelled: Floats) -> tuple[Floats, Floats]:
-    """Return both projected to their common principal components.
-
-    They are scaled so that the labelled ones have a root mean square length of 1.
-    """
-    centre = labelled.mean(axis=0) if len(labelled) else recent.mean(axis=0)
-    has_many = recent.shape[1] > _MANY_FEATURES
-    size = _EXACT_SAMPLE_SIZE if has_many else _PCA_SAMPLE_SIZE
-    spacing = max(1, (len(recent) + len(labelled)) // size)
-    sample = np.concatenate([recent[::spacing], labelled[::spacing]]) - centre
-    axes = _exact_axes(sample.T @ sample) if has_many else _main_axes(sample.T @ sample)
-    placed = (recent - centre) @ axes  # subtracted first: rounding is then small
-    known = (labelled - centre) @ axes
-    length = float(np.sqrt((known**2).sum(axis=1).mean())) if len(labelled) else 0.0
-    scale = length if length > _MIN_LENGTH else 1.0
-    return placed / scale, known / scale
-
-
-def _exact_axes(products: Floats) -> Floats:
-    """Return the eigenvectors of the largest eigenvalues, (f, 40), of a large matrix (f, f).
-
-    The whitened vectors of a pretrained encoder spread about evenly, so that subspace iteration
-    would take long to find the few directions that tell classes apart.
-    """
-    start = np.ones(len(products), products.dtype)  # not drawn: the same axes every time
-    axes: Floats = eigsh(products, k=_MAX_COMPONENTS, v0=start)[1]
-    return axes
-
-
-def _main_axes(products: Floats) -> Floats:
-    """Return about the eigenvectors of the largest eigenvalues, (f, 40), of a matrix (f, f).
-
-    Subspace iteration (Golub and Van Loan, Matrix Computations, 8.2.4) takes a small part of the
-    time of all eigenvectors. It starts from columns of the matrix, not at random: the same matrix
-    gives the same axes.
-    """
-    count = min(_MAX_COMPONENTS, len(products))
-    found = min(len(products), count + _EXTRA_COMPONENTS)
-    strongest = np.argsort(-products.diagonal(), kind="stable")[:found]
-    axes = np.linalg.qr(products[:, strongest])[0]
-    for _ in range(_ITERATIONS):
-        axes = np.linalg.qr(products @ axes)[0]
-    within = np.linalg.eigh(axes.T @ products @ axes)[1][:, -count:]
-    main: Floats = axes @ within
-    return main
 
 
 def squares(left: Floats, right: Floats) -> Floats:

@@ -18,7 +18,9 @@ _MAX_LABELLED = 3000  # images of the store to compare with: enough to tell dens
 
 
 class Viewer(Protocol):
-    """Embed items."""
+    """Embed items with the model of a version."""
+
+    version: int
 
     def views(self, items: Sequence[Item]) -> Views:
         """Return the vectors and features of at least one item."""
@@ -80,12 +82,7 @@ class Scene:
     @cached_property
     def vectors(self) -> Floats:
         """Return the items' vectors, (n, d)."""
-        return self._views.vectors
-
-    @cached_property
-    def features(self) -> Floats:
-        """Return the items' features, (n, f)."""
-        return self._views.features
+        return self._viewer.views(self.items).vectors
 
     @cached_property
     def scores(self) -> Floats:
@@ -114,25 +111,24 @@ class Scene:
         return _best(self._head.scores(self._viewer.views(items).vectors))
 
     @cached_property
-    def reference(self) -> tuple[Floats, Ints]:
-        """Return the features of labelled images, (m, f), and the column of each one's class, (m,).
+    def reference(self) -> tuple[list[Item], Ints]:
+        """Return labelled images to compare with, and the column of each one's class, (m,).
 
         The column is -1 for a class that the model does not know yet.
         """
         items, labels = self._store.newest(_MAX_LABELLED)
         column_of = {class_id: column for column, class_id in enumerate(self._head.class_ids)}
         columns = np.array([column_of.get(label, -1) for label in labels.tolist()], np.int64)
-        return self.features_of(items), columns
+        return items, columns
 
-    def features_of(self, items: Sequence[Item]) -> Floats:
-        """Return other items' features, (m, f)."""
-        if not items:
-            return np.zeros((0, self.features.shape[1]), np.float32)
+    def features(self, items: Sequence[Item]) -> Floats:
+        """Return the features of at least one item, (m, f)."""
         return self._viewer.views(items).features
 
-    @cached_property
-    def _views(self) -> Views:
-        return self._viewer.views(self.items)
+    @property
+    def version(self) -> int:
+        """Return the version of the model in use."""
+        return self._viewer.version
 
 
 def _best(scores: Floats) -> Ints:

@@ -27,7 +27,7 @@ class NoveltyWatch:
         finds larger groups later; 1 compares every image at each search.
     """
 
-    def __init__(self, turns: int = 5) -> None:
+    def __init__(self, turns: int) -> None:
         self._turns = turns
         self._may_be_new: set[ItemId] = set()
         self._last_position = 0  # of the newest image at the last search

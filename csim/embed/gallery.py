@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from csim.embed.view_rows import ViewRows
 from csim.errors import InputError
+from csim.item_rows import ItemRows
 from csim.records import (
     EncoderId,
     Floats,
@@ -69,9 +69,9 @@ class Gallery:
 
     def __init__(self, encoder: ViewEncoder, version: int) -> None:
         self._encoder = encoder
-        self._version = version
-        self._embedded = ViewRows(_EMBEDDED_ITEMS)
-        self._given = ViewRows(_GIVEN_ITEMS)
+        self.version = version
+        self._embedded = ItemRows(_EMBEDDED_ITEMS)
+        self._given = ItemRows(_GIVEN_ITEMS)
         self._shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # (d,) and (f,)
 
     def embed(self, images: Images | Floats) -> Floats:
@@ -100,7 +100,7 @@ class Gallery:
         if max(in_given.max(), in_embedded.max()) < 0:  # all are new, as most batches are
             return self._embed(items)
         parts = [
-            (np.flatnonzero(rows >= 0), memory.read(rows[rows >= 0]))
+            (np.flatnonzero(rows >= 0), Views(*memory.read(rows[rows >= 0])))
             for rows, memory in ((in_given, self._given), (in_embedded, self._embedded))
             if (rows >= 0).any()
         ]
@@ -111,26 +111,29 @@ class Gallery:
 
     def state(self) -> State:
         """Return the views that came from outside; all others can be computed again."""
-        keys, views = self._given.oldest_first()
+        keys, columns = self._given.oldest_first()
+        vectors, features = columns or (np.zeros((0, 0), np.float32),) * 2
         return {
             "ids": [item_id for item_id, _ in keys],
             "positions": [position for _, position in keys],
-            "vectors": views.vectors,
-            "features": views.features,
+            "vectors": vectors,
+            "features": features,
         }
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
         keys = [*zip(state["ids"], state["positions"], strict=True)]
-        self._given = ViewRows(_GIVEN_ITEMS)
-        self._given.add(keys, Views(state["vectors"], state["features"]))
+        self._given = ItemRows(_GIVEN_ITEMS)
+        self._given.add(keys, state["vectors"], state["features"])
 
     def _embed(self, items: Sequence[Item]) -> Views:
         """Return the views of items that were not given, and remember them."""
         seen = self._encoder.view(stack(items))
         # Views of frozen vectors cost less to compute than to keep.
         if items[0].frozen is None:
-            self._embedded.add([(item.id, item.position) for item in items], seen)
+            self._embedded.add(
+                [(item.id, item.position) for item in items], seen.vectors, seen.features
+            )
         return seen
 
     def _add_given(self, items: Sequence[Item], given: GivenViews) -> None:
@@ -143,7 +146,7 @@ class Gallery:
             (item, view)
             for item, view in zip_longest(items, given)
             # A frozen vector gives the view; the features of one from outside are that vector.
-            if view is not None and view.model == self._version and item.frozen is None
+            if view is not None and view.model == self.version and item.frozen is None
         ]
         if not pairs:
             return
@@ -155,7 +158,7 @@ class Gallery:
         vectors = np.array([view.vector for _, view in pairs], np.float32)
         features = np.array([view.features for _, view in pairs], np.float32)
         _check_values([item for item, _ in pairs], vectors, features)
-        self._given.add([(item.id, item.position) for item, _ in pairs], Views(vectors, features))
+        self._given.add([(item.id, item.position) for item, _ in pairs], vectors, features)
 
 
 def _in_order(parts: Sequence[tuple[Ints, Views]]) -> Views:

@@ -14,6 +14,7 @@ from csim.discover.buffer import Buffer
 from csim.discover.choice import AtRandom
 from csim.discover.coverage import CoverDoubt
 from csim.discover.discovery import Discovery
+from csim.discover.projection import Projection
 from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
@@ -74,7 +75,12 @@ def make_discovery_of_singles():
 
 
 def make_discovery_of_the_new():
-    choice = CoverDoubt(RandomMember(np.random.default_rng(3)), spread=20, watch=NoveltyWatch())
+    choice = CoverDoubt(
+        RandomMember(np.random.default_rng(3)),
+        spread=20,
+        watch=NoveltyWatch(5),
+        projection=Projection(5),
+    )
     return Discovery(Recent(900, 4), choice, Medoid())
 
 

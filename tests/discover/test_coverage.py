@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 from csim.discover.coverage import CoverDoubt, cover
 from csim.discover.doubt import doubt
 from csim.discover.novelty import novelty
+from csim.discover.projection import Projection
 from csim.discover.representative import RandomMember
 from csim.discover.watch import NoveltyWatch
 
@@ -21,8 +22,8 @@ KNOWN = np.concatenate([around([-5, 0], 40, 3), around([5, 0], 40, 4)])
 DOUBTFUL = np.array([[0.3, 0.0], [0.0, 0.5], [-0.1, -0.5], [0.6, 0.2]])
 
 
-def make_choice(representative=None, spread=20, watch=NoveltyWatch):
-    return CoverDoubt(representative, spread=spread, watch=watch())
+def make_choice(representative=None, spread=20, watch=lambda: NoveltyWatch(5)):
+    return CoverDoubt(representative, spread=spread, watch=watch(), projection=Projection(5))
 
 
 def choose(recent, most, labelled=None, pending=(), head=None, **options):
@@ -39,7 +40,8 @@ def asked(found):
 def weigh(recent):
     """Return the greater of doubt and novelty; less than 0.25 of novelty counts as 0."""
     scene = scene_of(recent, LABELLED)
-    labelled, columns = scene.reference
+    items, columns = scene.reference
+    labelled = scene.features(items)
     guesses = scene.scores.argmax(axis=1)
     recent = np.asarray(recent, float)
     every = np.arange(len(recent))
@@ -270,10 +272,10 @@ def test_fewer_images_than_questions_give_fewer_groups(count):
     ] * count
 
 
-def test_by_doubt_alone_it_has_no_memory():
+def test_by_doubt_alone_it_remembers_the_projection_alone():
     choice = make_choice(watch=lambda: None)
     choice.restore(choice.state())
-    assert choice.state() == {}
+    assert set(choice.state()) == {"projection"}
 
 
 def test_what_an_earlier_version_saved_is_restored():

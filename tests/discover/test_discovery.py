@@ -8,6 +8,7 @@ from csim.discover.buffer import Buffer
 from csim.discover.choice import AtRandom, LeastSure
 from csim.discover.coverage import CoverDoubt
 from csim.discover.discovery import Discovery
+from csim.discover.projection import Projection
 from csim.discover.purify import Purify
 from csim.discover.recent import Recent
 from csim.discover.representative import Medoid, RandomMember
@@ -54,7 +55,9 @@ def make_discovery(representative=None, eps=0.1, min_points=2, size=100):
 
 
 def make_recent(choice=None):
-    choice = choice or CoverDoubt(Medoid(), spread=20, watch=NoveltyWatch())
+    choice = choice or CoverDoubt(
+        Medoid(), spread=20, watch=NoveltyWatch(5), projection=Projection(5)
+    )
     return Discovery(Recent(1000, 5), choice, Medoid())
 
 

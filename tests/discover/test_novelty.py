@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from csim.discover.novelty import novelty as novelty_by_distance
-from csim.discover.novelty import principal_components, squares
+from csim.discover.novelty import squares
 
 
 def novelty(recent, labelled, guesses, columns, least=0.0):
@@ -165,7 +165,6 @@ def test_the_callers_arrays_are_left_alone():
     drawn = draw(1, 20, 20, 2)
     before = [array.copy() for array in drawn]
     novelty(*drawn)
-    principal_components(drawn[0], drawn[1])
     assert all((array == kept).all() for array, kept in zip(drawn, before, strict=True))
 
 
@@ -179,39 +178,3 @@ def test_squares_are_the_squared_distances_of_all_pairs(seed, left, right, size)
     other = rng.normal(size=(right, size))
     assert squares(one, other) == pytest.approx(cdist(one, other) ** 2)
     assert (squares(one, one) >= 0).all()
-
-
-@pytest.mark.parametrize("size", [3, 40])
-def test_principal_components_keep_all_distances_but_for_their_scale(size):
-    rng = np.random.default_rng(0)
-    recent = 5 + 3 * rng.normal(size=(30, size))
-    labelled = 5 + 3 * rng.normal(size=(20, size))
-    placed, known = principal_components(recent, labelled)
-    scale = np.sqrt(((labelled - labelled.mean(axis=0)) ** 2).sum(axis=1).mean())
-    assert cdist(placed, known) * scale == pytest.approx(cdist(recent, labelled))
-    assert (known**2).sum(axis=1).mean() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("size", [60, 700])
-def test_of_many_features_about_the_forty_directions_of_most_spread_are_kept(size):
-    rng = np.random.default_rng(1)
-    spread = 0.97 ** np.arange(size)  # of each feature, as of real ones
-    recent = rng.normal(size=(700, size)) * spread
-    labelled = rng.normal(size=(500, size)) * spread
-    placed, known = principal_components(recent, labelled)
-    both = np.concatenate([recent, labelled]) - labelled.mean(axis=0)
-    exact = both @ np.linalg.svd(both)[2][:40].T
-    kept = np.concatenate([placed, known])
-    scale = np.sqrt((exact[700:] ** 2).sum(axis=1).mean())
-    assert kept.shape == (1200, 40)
-    assert 0.98 < (kept**2).sum() / ((exact / scale) ** 2).sum() < 1.02
-    assert cdist(placed, known) == pytest.approx(cdist(exact[:700], exact[700:]) / scale, rel=0.15)
-
-
-@pytest.mark.parametrize("labelled", [np.zeros((0, 3)), np.ones((4, 3)), np.ones((1, 3))])
-def test_principal_components_are_finite_even_if_the_labelled_have_no_spread(labelled):
-    recent = np.random.default_rng(0).normal(size=(6, 3))
-    placed, known = principal_components(recent, labelled)
-    assert np.isfinite(placed).all()
-    assert np.isfinite(known).all()
-    assert (placed.shape, known.shape) == ((6, 3), labelled.shape)

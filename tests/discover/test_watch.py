@@ -23,7 +23,7 @@ def search(watch, items, places):
 
 def test_the_first_search_compares_every_image():
     places = np.concatenate([KNOWN, NEW])
-    due, new = search(NoveltyWatch(), items_at(places), places)
+    due, new = search(NoveltyWatch(turns=5), items_at(places), places)
     assert due == list(range(72))
     assert set(range(60, 72)) <= set(new)
 
@@ -31,7 +31,7 @@ def test_the_first_search_compares_every_image():
 def test_images_that_came_since_and_those_that_may_be_new_are_compared_at_each_search():
     places = np.concatenate([KNOWN, NEW, KNOWN[:5]])
     items = items_at(places)
-    watch = NoveltyWatch()
+    watch = NoveltyWatch(turns=5)
     _, new = search(watch, items[:72], places[:72])
     due, _ = search(watch, items, places)
     assert {*new, *range(72, 77)} <= set(due)
@@ -41,7 +41,7 @@ def test_images_that_came_since_and_those_that_may_be_new_are_compared_at_each_s
 def test_every_image_is_compared_within_five_searches():
     places = KNOWN
     items = items_at(places)
-    watch = NoveltyWatch()
+    watch = NoveltyWatch(turns=5)
     search(watch, items, places)
     compared = [search(watch, items, places)[0] for _ in range(5)]
     assert sorted({index for due in compared for index in due}) == list(range(60))
@@ -51,7 +51,7 @@ def test_every_image_is_compared_within_five_searches():
 def test_an_image_becomes_new_once_others_have_come_near_it():
     places = np.concatenate([KNOWN, NEW])
     items = items_at(places)
-    watch = NoveltyWatch()
+    watch = NoveltyWatch(turns=5)
     _, new = search(watch, items[:62], places[:62])
     assert not {60, 61} & set(new)  # two images are too few to be a class
     seen = set()
@@ -63,9 +63,9 @@ def test_an_image_becomes_new_once_others_have_come_near_it():
 def test_a_restored_watch_compares_the_same_images():
     places = np.concatenate([KNOWN, NEW])
     items = items_at(places)
-    watch = NoveltyWatch()
+    watch = NoveltyWatch(turns=5)
     search(watch, items[:70], places[:70])
-    other = NoveltyWatch()
+    other = NoveltyWatch(turns=5)
     other.restore(watch.state())
     for _ in range(6):
         assert search(watch, items, places) == search(other, items, places)

@@ -6,7 +6,8 @@ from digit_stream import digit_stream, of
 
 from csim.ask.labellers import CallbackLabeller
 from csim.classifier import StreamClassifier
-from csim.discover.novelty import novelty, principal_components, squares
+from csim.discover.novelty import novelty, squares
+from csim.discover.projection import Projection
 from csim.discover.scene import Scene
 from csim.records import Asked, ClassAdded, Labelled, Rejected, Retrained, Revised
 from csim.settings import Settings
@@ -145,7 +146,7 @@ def test_a_known_class_that_comes_twice_as_often_is_not_taken_for_new(zeros):
     engine = clf._engine
     scene = Scene(engine.discovery.pool.items(), engine.gallery, engine.head, engine.store)
     labelled, columns = scene.reference
-    recent, known = principal_components(scene.features, labelled)
+    recent, known = Projection(turns=1).place(scene.items, labelled, scene.features, scene.version)
     distances = squares(recent, known)
     new = novelty(recent, np.arange(len(recent)), distances, scene.guesses, columns)
     # None is 1.5 times as far from the labelled images as from the recent ones.

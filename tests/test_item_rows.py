@@ -1,12 +1,12 @@
-"""Views in columns against a dictionary."""
+"""Values of items in columns against a dictionary."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from csim.embed.view_rows import ViewRows
-from csim.records import Item, Views
+from csim.item_rows import ItemRows
+from csim.records import Item
 
 
 def key(number):
@@ -17,52 +17,53 @@ def item(number):
     return Item(*key(number), np.zeros((1, 1), np.uint8))
 
 
-def views(numbers):
+def values(numbers):
     column = np.asarray(numbers, np.float32)[:, None]
-    return Views(column * [1, 2], column * [3, 4, 5])
+    return column * [1, 2], column * [3, 4, 5]
 
 
 @given(
     most=st.integers(1, 12),
     batches=st.lists(st.lists(st.integers(0, 30), max_size=8, unique=True), max_size=12),
 )
-def test_the_newest_are_remembered_and_each_item_has_its_own_view(most, batches):
-    rows = ViewRows(most)
+def test_the_newest_are_remembered_and_each_item_has_its_own_values(most, batches):
+    rows = ItemRows(most)
     for batch in batches:
-        rows.add([key(number) for number in batch], views(batch))
+        rows.add([key(number) for number in batch], *values(batch))
         assert len(rows) <= most
         newest = batch[-most:]
         assert (rows.find([item(number) for number in newest]) >= 0).all()
         for number in range(31):
             (row,) = rows.find([item(number)])
             if row >= 0:
-                seen = rows.read(np.array([row]))
-                assert (seen.vectors == views([number]).vectors).all()
-                assert (seen.features == views([number]).features).all()
+                for column, expected in zip(
+                    rows.read(np.array([row])), values([number]), strict=True
+                ):
+                    assert (column == expected).all()
 
 
 @pytest.mark.parametrize("count", [0, 3, 5, 9, 23])
 def test_as_many_as_there_is_room_for_come_back_oldest_first(count):
-    rows = ViewRows(5)
+    rows = ItemRows(5)
     for number in range(count):
-        rows.add([key(number)], views([number]))
+        rows.add([key(number)], *values([number]))
     keys, seen = rows.oldest_first()
     expected = list(range(max(0, count - 5), count))
     assert keys == [key(number) for number in expected]
     if expected:
-        assert (seen.vectors == views(expected).vectors).all()
+        assert (seen[0] == values(expected)[0]).all()
 
 
-def test_an_item_that_comes_again_has_its_newest_view_alone():
-    rows = ViewRows(4)
-    rows.add([key(1), key(2)], views([1, 2]))
-    rows.add([key(1)], views([7]))
+def test_an_item_that_comes_again_has_its_newest_values_alone():
+    rows = ItemRows(4)
+    rows.add([key(1), key(2)], *values([1, 2]))
+    rows.add([key(1)], *values([7]))
     keys, seen = rows.oldest_first()
     assert len(rows) == len(keys) == 2
-    assert dict(zip(keys, seen.vectors[:, 0].tolist(), strict=True)) == {key(1): 7.0, key(2): 2.0}
+    assert dict(zip(keys, seen[0][:, 0].tolist(), strict=True)) == {key(1): 7.0, key(2): 2.0}
 
 
 def test_an_id_that_is_used_again_at_another_position_is_another_item():
-    rows = ViewRows(4)
-    rows.add([("a", 1)], views([1]))
+    rows = ItemRows(4)
+    rows.add([("a", 1)], *values([1]))
     assert rows.find([Item("a", 9, np.zeros((1, 1), np.uint8))]).tolist() == [-1]

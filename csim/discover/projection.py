@@ -1,0 +1,167 @@
+"""The projection: features of recent and labelled images as points of few dimensions.
+
+Distances between points tell new classes from known ones. csim fits the projection at the first
+search under a model, and again after a few searches: new classes may need other components. In
+between, the points of an image stay as they are, so csim projects only images that came since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from csim.item_rows import ItemRows
+from csim.records import Floats, Item, State
+
+_MAX_COMPONENTS = 40  # of the features: more add noise and take time
+_EXTRA_COMPONENTS = 8  # found beside them, so that the last ones converge sooner
+_ITERATIONS = 2  # of the search for components: more turn the last ones a little
+_SAMPLE_SIZE = 1000  # images to find the components from
+_MANY_FEATURES = 600  # more come from pretrained encoders; their components must be exact
+_EXACT_SAMPLE_SIZE = 2000  # images to find the components of many features from
+_MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
+_REMEMBERED = 20_000  # points; older ones are computed again when they are needed
+_ROWS = 64  # project a multiple of so many at a time: a point is then the same in any batch
+
+Features = Callable[[Sequence[Item]], Floats]
+
+
+class Projection:
+    """Project features to the principal components of recent and labelled images.
+
+    Parameters
+    ----------
+    turns
+        Searches that one fit serves, as long as the model stays. Higher takes less time, but a new
+        class is separated from known ones later; 1 fits at each search.
+    """
+
+    def __init__(self, turns: int) -> None:
+        self._turns = turns
+        self._version = 0  # of the model it was fitted for
+        self._searches = 0  # since it was fitted
+        self._centre: Floats = np.zeros(0, np.float32)  # (f,)
+        self._axes: Floats = np.zeros((0, 0), np.float32)  # (f, c)
+        self._scale = 1.0
+        self._points = ItemRows(_REMEMBERED)
+
+    def place(
+        self, recent: Sequence[Item], labelled: Sequence[Item], features: Features, version: int
+    ) -> tuple[Floats, Floats]:
+        """Return the points of both, (n, c) and (m, c), for a search.
+
+        They are scaled so that the labelled ones have a root mean square length of 1 at the fit.
+
+        Parameters
+        ----------
+        recent, labelled
+            The images; at least one is recent.
+        features
+            Returns the features of images, (n, f), under the model in use.
+        version
+            The version of that model.
+        """
+        items = [*recent, *labelled]
+        if version != self._version or self._searches >= self._turns:
+            points = self._fit(features(items), len(recent))
+            self._points = ItemRows(_REMEMBERED)
+            self._points.add([(item.id, item.position) for item in items], points)
+            self._version = version
+            self._searches = 0
+        else:
+            points = self._find(items, features)
+        self._searches += 1
+        return points[: len(recent)], points[len(recent) :]
+
+    def state(self) -> State:
+        """Return the fit; the points can be computed again."""
+        return {
+            "version": self._version,
+            "searches": self._searches,
+            "centre": self._centre,
+            "axes": self._axes,
+            "scale": self._scale,
+        }
+
+    def restore(self, state: State) -> None:
+        """Load what `state` returned."""
+        self._version = state["version"]
+        self._searches = state["searches"]
+        self._centre = state["centre"]
+        self._axes = state["axes"]
+        self._scale = state["scale"]
+        self._points = ItemRows(_REMEMBERED)
+
+    def _fit(self, features: Floats, recent: int) -> Floats:
+        """Find the components of features, (n, f), the first of which are recent; return points."""
+        labelled = features[recent:]
+        self._centre = (labelled if len(labelled) else features).mean(axis=0)
+        self._axes = _principal_axes(features[:recent], labelled, self._centre)
+        self._scale = 1.0
+        points = self._project(features)
+        if len(labelled):
+            length = float(np.sqrt((points[recent:] ** 2).sum(axis=1).mean()))
+            self._scale = length if length > _MIN_LENGTH else 1.0
+        return points / np.float32(self._scale)
+
+    def _find(self, items: Sequence[Item], features: Features) -> Floats:
+        """Return points, (n, c); those that are not remembered are computed in one go."""
+        rows = self._points.find(items)
+        missing = np.flatnonzero(rows < 0).tolist()
+        if not missing:
+            return self._points.read(rows)[0]
+        new = [items[index] for index in missing]
+        points: Floats = np.empty((len(items), self._axes.shape[1]), np.float32)
+        points[missing] = self._project(features(new)) / np.float32(self._scale)
+        if len(missing) < len(items):
+            points[rows >= 0] = self._points.read(rows[rows >= 0])[0]
+        self._points.add([(item.id, item.position) for item in new], points[missing])
+        return points
+
+    def _project(self, features: Floats) -> Floats:
+        count = len(features)
+        centred = np.zeros((-(-count // _ROWS) * _ROWS, features.shape[1]), features.dtype)
+        centred[:count] = features - self._centre  # subtracted first: rounding is then small
+        points: Floats = (centred @ self._axes)[:count]
+        return points
+
+
+def _principal_axes(recent: Floats, labelled: Floats, centre: Floats) -> Floats:
+    """Return the main directions of both around a centre, (f, c), from a sample of them."""
+    has_many = recent.shape[1] > _MANY_FEATURES
+    size = _EXACT_SAMPLE_SIZE if has_many else _SAMPLE_SIZE
+    spacing = max(1, (len(recent) + len(labelled)) // size)
+    sample = np.concatenate([recent[::spacing], labelled[::spacing]]) - centre
+    find = _exact_axes if has_many else _main_axes
+    return find(sample.T @ sample)
+
+
+def _exact_axes(products: Floats) -> Floats:
+    """Return the eigenvectors of the largest eigenvalues, (f, 40), of a large matrix (f, f).
+
+    The whitened vectors of a pretrained encoder spread about evenly, so that subspace iteration
+    would take long to find the few directions that tell classes apart.
+    """
+    start = np.ones(len(products), products.dtype)  # not drawn: the same axes every time
+    axes: Floats = eigsh(products, k=_MAX_COMPONENTS, v0=start)[1]
+    return axes
+
+
+def _main_axes(products: Floats) -> Floats:
+    """Return about the eigenvectors of the largest eigenvalues, (f, 40), of a matrix (f, f).
+
+    Subspace iteration (Golub and Van Loan, Matrix Computations, 8.2.4) takes a small part of the
+    time of all eigenvectors. It starts from columns of the matrix, not at random: the same matrix
+    gives the same axes.
+    """
+    count = min(_MAX_COMPONENTS, len(products))
+    found = min(len(products), count + _EXTRA_COMPONENTS)
+    strongest = np.argsort(-products.diagonal(), kind="stable")[:found]
+    axes = np.linalg.qr(products[:, strongest])[0]
+    for _ in range(_ITERATIONS):
+        axes = np.linalg.qr(products @ axes)[0]
+    within = np.linalg.eigh(axes.T @ products @ axes)[1][:, -count:]
+    main: Floats = axes @ within
+    return main

@@ -1,0 +1,95 @@
+"""Values of items in columns: arrays with a row for each item that is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from csim.records import Floats, Ints, Item, ItemId
+
+_Key = tuple[ItemId, int]  # an id may be used again once its item is forgotten
+_FIRST_ROWS = 256
+
+
+class ItemRows:
+    """Remember values by item; a new item takes the row of the oldest when there are too many.
+
+    Parameters
+    ----------
+    most
+        Items to remember. Higher computes values again less often but uses more memory.
+
+    Examples
+    --------
+    >>> rows = ItemRows(most=100)
+    >>> rows.add([("a", 1), ("b", 2)], np.array([[0.5], [0.7]]), np.array([[1, 2], [3, 4]]))
+    >>> [column.tolist() for column in rows.read(rows.find([Item("b", 2, np.zeros((8, 8)))]))]
+    [[[0.699999988079071]], [[3.0, 4.0]]]
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._row_of: dict[_Key, int] = {}
+        self._keys: list[_Key] = []  # of each row
+        self._next = 0  # row to write
+        self._columns: list[Floats] = []  # each (rows, …)
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def find(self, items: Sequence[Item]) -> Ints:
+        """Return the row of each item, (n,), -1 for those that are not remembered."""
+        row_of = self._row_of
+        if not row_of:
+            return np.full(len(items), -1)
+        return np.array([row_of.get((item.id, item.position), -1) for item in items], np.int64)
+
+    def read(self, rows: Ints) -> list[Floats]:
+        """Return the values in some rows, an array (n, …) for each column."""
+        return [column[rows] for column in self._columns]
+
+    def add(self, keys: Sequence[_Key], *columns: Floats) -> None:
+        """Remember the values of items by id and position, in place of earlier ones.
+
+        Each column has a row per item, (n, …). Every call must have the same columns.
+        """
+        keys = keys[-self._most :]
+        if not keys:
+            return
+        before_end = min(len(keys), self._most - self._next)
+        self._write(keys[:before_end], [column[-len(keys) :] for column in columns])
+        if before_end < len(keys):  # go on at row 0
+            rest = len(keys) - before_end
+            self._write(keys[before_end:], [column[-rest:] for column in columns])
+
+    def oldest_first(self) -> tuple[list[_Key], list[Floats]]:
+        """Return the ids and positions of all items, and their values."""
+        order = [*self._keys[self._next :], *self._keys[: self._next]]
+        keys = [*dict.fromkeys(key for key in order if key in self._row_of)]
+        return keys, self.read(np.array([self._row_of[key] for key in keys], np.int64))
+
+    def _write(self, keys: Sequence[_Key], columns: Sequence[Floats]) -> None:
+        """Write the first values to the next rows, one for each key."""
+        first = self._next
+        end = first + len(keys)
+        if not self._columns:
+            self._columns = [np.zeros((0, *column.shape[1:]), np.float32) for column in columns]
+        for index, column in enumerate(columns):
+            self._columns[index] = _grown(self._columns[index], end, self._most)
+            self._columns[index][first:end] = column[: len(keys)]
+        for row, old in enumerate(self._keys[first:end], start=first):
+            if self._row_of.get(old) == row:
+                del self._row_of[old]
+        self._keys[first:end] = keys
+        self._row_of.update(zip(keys, range(first, end), strict=True))
+        self._next = end % self._most
+
+
+def _grown(rows: Floats, least: int, most: int) -> Floats:
+    """Return `rows` with room for at least `least`, at most `most`; it doubles, so it is rare."""
+    if least <= len(rows):
+        return rows
+    larger = np.empty((min(most, max(2 * least, _FIRST_ROWS)), *rows.shape[1:]), np.float32)
+    larger[: len(rows)] = rows
+    return larger
