@@ -61,7 +61,7 @@ class Engine:
 
     def observe(self, items: Sequence[r.Item], views: r.GivenViews = ()) -> list[r.Event]:
         """Classify items; `views` made elsewhere are used if they are of the model in use."""
-        scores = self.head.scores(self.gallery.views(items, given=views).vectors)  # (n, K)
+        scores = self.head.scores(self.gallery.vectors(items, views))  # (n, K)
         events: list[r.Event] = []
         taken = 0
         while taken < len(items):

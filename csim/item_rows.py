@@ -24,8 +24,8 @@ class ItemRows:
     --------
     >>> rows = ItemRows(most=100)
     >>> rows.add([("a", 1), ("b", 2)], np.array([[0.5], [0.7]]), np.array([[1, 2], [3, 4]]))
-    >>> [column.tolist() for column in rows.read(rows.find([Item("b", 2, np.zeros((8, 8)))]))]
-    [[[0.699999988079071]], [[3.0, 4.0]]]
+    >>> rows.read(1, rows.find([Item("b", 2, np.zeros((8, 8), np.uint8))])).tolist()
+    [[3.0, 4.0]]
     """
 
     def __init__(self, most: int) -> None:
@@ -45,9 +45,9 @@ class ItemRows:
             return np.full(len(items), -1)
         return np.array([row_of.get((item.id, item.position), -1) for item in items], np.int64)
 
-    def read(self, rows: Ints) -> list[Floats]:
-        """Return the values in some rows, an array (n, …) for each column."""
-        return [column[rows] for column in self._columns]
+    def read(self, column: int, rows: Ints) -> Floats:
+        """Return the values of a column in some rows, (n, …)."""
+        return self._columns[column][rows] if len(rows) else np.zeros((0, 0), np.float32)
 
     def add(self, keys: Sequence[_Key], *columns: Floats) -> None:
         """Remember the values of items by id and position, in place of earlier ones.
@@ -63,11 +63,11 @@ class ItemRows:
             rest = len(keys) - before_end
             self._write(keys[before_end:], [column[-rest:] for column in columns])
 
-    def oldest_first(self) -> tuple[list[_Key], list[Floats]]:
-        """Return the ids and positions of all items, and their values."""
+    def oldest_first(self) -> tuple[list[_Key], Ints]:
+        """Return the ids and positions of all items, and their rows."""
         order = [*self._keys[self._next :], *self._keys[: self._next]]
         keys = [*dict.fromkeys(key for key in order if key in self._row_of)]
-        return keys, self.read(np.array([self._row_of[key] for key in keys], np.int64))
+        return keys, np.array([self._row_of[key] for key in keys], np.int64)
 
     def _write(self, keys: Sequence[_Key], columns: Sequence[Floats]) -> None:
         """Write the first values to the next rows, one for each key."""

@@ -71,8 +71,8 @@ class SecondLook:
     ) -> list[Revised]:
         if not labelled or not self._head.class_ids:
             return []
-        views = gallery.views([item for item, _ in labelled])
-        decisions = self._head.decide(self._head.scores(views.vectors))
+        vectors = gallery.vectors([item for item, _ in labelled])
+        decisions = self._head.decide(self._head.scores(vectors))
         revised: list[Revised] = []
         for (item, before), decision in zip(labelled, decisions, strict=True):
             is_given = before is not None or decision.is_accepted or is_final

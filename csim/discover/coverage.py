@@ -68,18 +68,17 @@ class CoverDoubt(Choice):
         recent, known = self._projection.place(
             scene.items, [*labelled, *pending], scene.features, scene.version
         )
-        is_due = self._watch.due(scene.items) if self._watch else np.full(len(scene), False)
-        rows = np.flatnonzero(is_due | (scene.doubt >= _MIN_WEIGHT))  # the others weigh nothing
-        points = recent[rows]
-        guesses = scene.guesses[rows]
-        to_known = squares(points, known)  # (r, m)
-        weights = scene.doubt[rows]
+        weights = scene.doubt.copy()
+        may_join = np.full(len(scene), False)
         if self._watch:
-            due = np.flatnonzero(is_due[rows])
-            new = self._watch.compare(
-                scene.items, recent, rows[due], to_known[due], scene.guesses, columns
-            )
+            is_due = self._watch.due(scene.items)
+            due = np.flatnonzero(is_due)
+            new = self._watch.compare(scene.items, recent, due, known, scene.guesses, columns)
             weights[due] = np.maximum(weights[due], new)
+            may_join = is_due & bool(pending)
+        rows = np.flatnonzero((weights >= _MIN_WEIGHT) | may_join)  # others need no neighbours
+        points, weights, guesses = recent[rows], weights[rows], scene.guesses[rows]
+        to_known = squares(points, known)  # (r, m)
         owner, distance = _nearest(to_known)
         joined = _joined(owner - len(labelled), guesses, scene.guesses_of(pending))
         weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0

@@ -160,7 +160,7 @@ class Discovery:
         """Cut a group into the given parts, as far as they are members; without parts, in two."""
         if not members:
             return []
-        vectors = viewer.views(members).vectors
+        vectors = viewer.vectors(members)
         index_of = {item.id: index for index, item in enumerate(members)}
         cuts = [[index_of[item_id] for item_id in part if item_id in index_of] for part in parts]
         return [

@@ -22,7 +22,7 @@ _ROUNDING = 1.0001  # makes up for rounded distances
 def novelty(
     recent: Floats,
     rows: Ints,
-    to_labelled: Floats,
+    labelled: Floats,
     guesses: Ints,
     columns: Ints,
     *,
@@ -41,8 +41,8 @@ def novelty(
         Features, (n, f).
     rows
         The indices of the recent images to judge, (r,). Fewer take less time.
-    to_labelled
-        Their squared distances to the features of labelled images, (r, m).
+    labelled
+        Features of labelled images, (m, f).
     guesses
         The column of the class that the model gives each recent image, (n,).
     columns
@@ -57,46 +57,62 @@ def novelty(
     >>> labelled = np.linspace(0, 1, 20)[:, None]
     >>> recent = np.concatenate([np.linspace(0, 1, 5), 9 + np.linspace(0, 0.1, 5)])[:, None]
     >>> rows = np.array([0, 1, 4, 5, 9])
-    >>> distances = squares(recent[rows], labelled)
-    >>> novelty(recent, rows, distances, np.zeros(10, int), np.zeros(20, int)).round().tolist()
+    >>> novelty(recent, rows, labelled, np.zeros(10, int), np.zeros(20, int)).round().tolist()
     [0.0, 0.0, 0.0, 1.0, 1.0]
     """
     new = np.zeros(len(rows))
     if len(recent) <= _MIN_NEIGHBOURS or not len(columns) or not len(rows):
         return new
-    classes = int(max(guesses.max(), columns.max())) + 1
-    in_recent = np.bincount(guesses, minlength=classes)[guesses[rows]]
-    in_labelled = np.bincount(columns[columns >= 0], minlength=classes)[guesses[rows]]
-    k_recent = np.maximum(_MIN_NEIGHBOURS, np.round(_NEIGHBOUR_SHARE * in_recent))
-    k_labelled = _at_most(np.maximum(1, np.round(k_recent * in_labelled / in_recent)), to_labelled)
-    k_recent = _at_most(k_recent + 1, recent.T)  # the first is the image itself
+    k_recent, k_labelled = _neighbours(guesses, columns)  # by class
+    bounds = _bounds(recent[rows], labelled, guesses[rows], columns, k_labelled)
+    k_recent = k_recent[guesses[rows]]
+    k_labelled = k_labelled[guesses[rows]]
     for first in range(0, len(rows), _BLOCK):  # bounds memory
-        block = slice(first, first + _BLOCK)
-        new[block] = _novelty(
-            squares(recent[rows[block]], recent),
-            k_recent[block],
-            to_labelled[block],
-            k_labelled[block],
-            least,
+        block = np.arange(first, min(first + _BLOCK, len(rows)))
+        to_recent = squares(recent[rows[block]], recent)
+        # Counting is several times as fast as sorting: sort only where enough images are near.
+        is_near = to_recent <= ((1 - least) * _ROUNDING * bounds[block])[:, None]
+        may_be_new = np.count_nonzero(is_near, axis=1) >= k_recent[block]
+        left = block[may_be_new]
+        radius = _kth(squares(recent[rows[left]], labelled), k_labelled[left])
+        ratio = (np.sqrt(_kth(to_recent[may_be_new], k_recent[left])) + _EPSILON) / (
+            np.sqrt(radius) + _EPSILON
         )
-    return new
-
-
-def _novelty(
-    to_recent: Floats, k_recent: Ints, to_labelled: Floats, k_labelled: Ints, least: float
-) -> Floats:
-    """Return the novelty of images, (n,), from squared distances, (n, r) and (n, m)."""
-    new = np.zeros(len(to_recent))
-    radius = _kth(to_labelled, k_labelled)
-    # Counting is several times as fast as sorting: sort only where enough images are near.
-    is_near = to_recent <= ((1 - least) * _ROUNDING * radius)[:, None]
-    rows = np.flatnonzero(np.count_nonzero(is_near, axis=1) >= k_recent)
-    ratio = (np.sqrt(_kth(to_recent[rows], k_recent[rows])) + _EPSILON) / (
-        np.sqrt(radius[rows]) + _EPSILON
-    )
-    new[rows] = np.maximum(0, 1 - ratio**2)
+        new[left] = np.maximum(0, 1 - ratio**2)
     new[new < least] = 0
     return new
+
+
+def _neighbours(guesses: Ints, columns: Ints) -> tuple[Ints, Ints]:
+    """Return how many recent and how many labelled neighbours count, by class."""
+    classes = int(max(guesses.max(), columns.max())) + 1
+    in_recent = np.maximum(1, np.bincount(guesses, minlength=classes))
+    in_labelled = np.bincount(columns[columns >= 0], minlength=classes)
+    k_recent = np.maximum(_MIN_NEIGHBOURS, np.round(_NEIGHBOUR_SHARE * in_recent))
+    k_labelled = np.maximum(1, np.round(k_recent * in_labelled / in_recent))
+    return (
+        _at_most(k_recent + 1, len(guesses)),  # the first is the image itself
+        _at_most(k_labelled, len(columns)),
+    )
+
+
+def _bounds(
+    points: Floats, labelled: Floats, guesses: Ints, columns: Ints, k_labelled: Ints
+) -> Floats:
+    """Return a distance that the k-th labelled neighbour does not exceed, squared, (n,).
+
+    It is that to the k-th labelled neighbour of the guessed class, which is often the same one. The
+    other classes need no distances then. It is infinite if the class has too few labelled images.
+    """
+    bounds = np.full(len(points), np.inf)
+    for column in np.unique(guesses).tolist():
+        indices = np.flatnonzero(guesses == column)
+        same_class = labelled[columns == column]
+        k = int(k_labelled[column])
+        if k <= len(same_class):
+            distances = squares(points[indices], same_class)
+            bounds[indices] = np.partition(distances, k - 1, axis=1)[:, k - 1]
+    return bounds
 
 
 def squares(left: Floats, right: Floats) -> Floats:
@@ -109,9 +125,9 @@ def squares(left: Floats, right: Floats) -> Floats:
     return np.maximum(distances, 0, out=distances)
 
 
-def _at_most(k: Floats, squared: Floats) -> Ints:
-    """Return how many neighbours to count, (n,), as far as there are so many, (n, m)."""
-    most: Ints = np.minimum(k.astype(int), min(_MAX_NEIGHBOURS, squared.shape[1]))
+def _at_most(k: Floats, count: int) -> Ints:
+    """Return how many neighbours to count, as far as there are so many."""
+    most: Ints = np.minimum(k.astype(int), min(_MAX_NEIGHBOURS, count))
     return most
 
 

@@ -111,12 +111,12 @@ class Projection:
         rows = self._points.find(items)
         missing = np.flatnonzero(rows < 0).tolist()
         if not missing:
-            return self._points.read(rows)[0]
+            return self._points.read(0, rows)
         new = [items[index] for index in missing]
         points: Floats = np.empty((len(items), self._axes.shape[1]), np.float32)
         points[missing] = self._project(features(new)) / np.float32(self._scale)
         if len(missing) < len(items):
-            points[rows >= 0] = self._points.read(rows[rows >= 0])[0]
+            points[rows >= 0] = self._points.read(0, rows[rows >= 0])
         self._points.add([(item.id, item.position) for item in new], points[missing])
         return points
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from csim.discover.doubt import doubt
-from csim.records import JUNK, ClassId, Floats, Ints, Item, Views
+from csim.records import JUNK, ClassId, Floats, Ints, Item
 
 _MAX_LABELLED = 3000  # images of the store to compare with: enough to tell dense from empty
 
@@ -22,8 +22,12 @@ class Viewer(Protocol):
 
     version: int
 
-    def views(self, items: Sequence[Item]) -> Views:
-        """Return the vectors and features of at least one item."""
+    def vectors(self, items: Sequence[Item]) -> Floats:
+        """Return one vector of unit length per item, (n, d)."""
+        ...
+
+    def features(self, items: Sequence[Item]) -> Floats:
+        """Return what the vectors of at least one item were made from, (n, f)."""
         ...
 
 
@@ -82,7 +86,7 @@ class Scene:
     @cached_property
     def vectors(self) -> Floats:
         """Return the items' vectors, (n, d)."""
-        return self._viewer.views(self.items).vectors
+        return self._viewer.vectors(self.items)
 
     @cached_property
     def scores(self) -> Floats:
@@ -108,7 +112,7 @@ class Scene:
         """Return the column of other items' best class, (m,)."""
         if not items:
             return np.zeros(0, np.int64)
-        return _best(self._head.scores(self._viewer.views(items).vectors))
+        return _best(self._head.scores(self._viewer.vectors(items)))
 
     @cached_property
     def reference(self) -> tuple[list[Item], Ints]:
@@ -123,7 +127,7 @@ class Scene:
 
     def features(self, items: Sequence[Item]) -> Floats:
         """Return the features of at least one item, (m, f)."""
-        return self._viewer.views(items).features
+        return self._viewer.features(items)
 
     @property
     def version(self) -> int:

@@ -46,7 +46,7 @@ class NoveltyWatch:
         items: Sequence[Item],
         recent: Floats,
         due: Ints,
-        to_labelled: Floats,
+        labelled: Floats,
         guesses: Ints,
         columns: Ints,
     ) -> Floats:
@@ -60,14 +60,14 @@ class NoveltyWatch:
             Their features, (n, f).
         due
             The indices of those to compare, (r,).
-        to_labelled
-            Their squared distances to labelled images, (r, m).
+        labelled
+            The features of labelled images, (m, f).
         guesses
             The column of the class that the model gives each recent image, (n,).
         columns
             The column of each labelled image's class, (m,), -1 if the model does not know it yet.
         """
-        new = novelty(recent, due, to_labelled, guesses, columns, least=_MIN_NOVELTY)
+        new = novelty(recent, due, labelled, guesses, columns, least=_MIN_NOVELTY)
         self._may_be_new = {items[index].id for index in due[new > 0].tolist()}
         self._last_position = items[-1].position  # the newest
         self._searches += 1

@@ -30,6 +30,7 @@ from csim.records import (
 
 _EMBEDDED_ITEMS = 20_000  # remembered; older ones are embedded again when they are needed
 _GIVEN_ITEMS = 5_000  # remembered of those from outside, which every snapshot holds
+_VECTORS, _FEATURES = 0, 1  # columns
 _LENGTH_TOLERANCE = 0.01  # of a given vector, which must have unit length
 
 
@@ -81,8 +82,8 @@ class Gallery:
         """
         return self._encoder.embed(images)
 
-    def views(self, items: Sequence[Item], given: GivenViews = ()) -> Views:
-        """Return vectors and features of items.
+    def vectors(self, items: Sequence[Item], given: GivenViews = ()) -> Floats:
+        """Return one vector of unit length per item, (n, d).
 
         Parameters
         ----------
@@ -92,32 +93,22 @@ class Gallery:
             A view from outside for each item, or None; empty if there are none.
         """
         if not items:
-            empty = self._encoder.embed(stack(items))
-            return Views(empty, empty)
+            return self._encoder.embed(stack(items))
         self._add_given(items, given)
-        in_given = self._given.find(items)
-        in_embedded = np.where(in_given < 0, self._embedded.find(items), -1)
-        if max(in_given.max(), in_embedded.max()) < 0:  # all are new, as most batches are
-            return self._embed(items)
-        parts = [
-            (np.flatnonzero(rows >= 0), Views(*memory.read(rows[rows >= 0])))
-            for rows, memory in ((in_given, self._given), (in_embedded, self._embedded))
-            if (rows >= 0).any()
-        ]
-        missing = np.flatnonzero((in_given < 0) & (in_embedded < 0))
-        if len(missing):
-            parts.append((missing, self._embed([items[index] for index in missing.tolist()])))
-        return _in_order(parts)
+        return self._column(items, _VECTORS)
+
+    def features(self, items: Sequence[Item]) -> Floats:
+        """Return what the vectors of at least one item were made from, (n, f)."""
+        return self._column(items, _FEATURES)
 
     def state(self) -> State:
         """Return the views that came from outside; all others can be computed again."""
-        keys, columns = self._given.oldest_first()
-        vectors, features = columns or (np.zeros((0, 0), np.float32),) * 2
+        keys, rows = self._given.oldest_first()
         return {
             "ids": [item_id for item_id, _ in keys],
             "positions": [position for _, position in keys],
-            "vectors": vectors,
-            "features": features,
+            "vectors": self._given.read(_VECTORS, rows),
+            "features": self._given.read(_FEATURES, rows),
         }
 
     def restore(self, state: State) -> None:
@@ -126,15 +117,31 @@ class Gallery:
         self._given = ItemRows(_GIVEN_ITEMS)
         self._given.add(keys, state["vectors"], state["features"])
 
-    def _embed(self, items: Sequence[Item]) -> Views:
-        """Return the views of items that were not given, and remember them."""
+    def _column(self, items: Sequence[Item], column: int) -> Floats:
+        """Return the vectors or the features of items, given or embedded."""
+        in_given = self._given.find(items)
+        in_embedded = np.where(in_given < 0, self._embedded.find(items), -1)
+        if max(in_given.max(), in_embedded.max()) < 0:  # all are new, as most batches are
+            return self._embed(items)[column]
+        parts = [
+            (np.flatnonzero(rows >= 0), memory.read(column, rows[rows >= 0]))
+            for rows, memory in ((in_given, self._given), (in_embedded, self._embedded))
+            if (rows >= 0).any()
+        ]
+        missing = np.flatnonzero((in_given < 0) & (in_embedded < 0))
+        if len(missing):
+            new = self._embed([items[index] for index in missing.tolist()])
+            parts.append((missing, new[column]))
+        return _in_order(parts)
+
+    def _embed(self, items: Sequence[Item]) -> tuple[Floats, Floats]:
+        """Return vectors and features of items that were not given, and remember them."""
         seen = self._encoder.view(stack(items))
+        columns = (seen.vectors, seen.features)
         # Views of frozen vectors cost less to compute than to keep.
         if items[0].frozen is None:
-            self._embedded.add(
-                [(item.id, item.position) for item in items], seen.vectors, seen.features
-            )
-        return seen
+            self._embedded.add([(item.id, item.position) for item in items], *columns)
+        return columns
 
     def _add_given(self, items: Sequence[Item], given: GivenViews) -> None:
         """Check the given views of this model, and remember them."""
@@ -161,14 +168,13 @@ class Gallery:
         self._given.add([(item.id, item.position) for item, _ in pairs], vectors, features)
 
 
-def _in_order(parts: Sequence[tuple[Ints, Views]]) -> Views:
-    """Return the views of several parts together, each row at its index."""
+def _in_order(parts: Sequence[tuple[Ints, Floats]]) -> Floats:
+    """Return the rows of several parts together, each at its index."""
     if len(parts) == 1:
         return parts[0][1]
     order = np.argsort(np.concatenate([indices for indices, _ in parts]))
-    vectors = np.concatenate([views.vectors for _, views in parts])
-    features = np.concatenate([views.features for _, views in parts])
-    return Views(vectors[order], features[order])
+    together: Floats = np.concatenate([rows for _, rows in parts])
+    return together[order]
 
 
 def _check_shapes(

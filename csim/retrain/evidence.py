@@ -14,15 +14,15 @@ from typing import Protocol
 
 import numpy as np
 
-from csim.records import Floats, Ints, Item, Model, Views
+from csim.records import Floats, Ints, Item, Model
 from csim.store.class_store import ClassStore
 
 
 class Viewer(Protocol):
-    """View items with the model in use."""
+    """Embed items with the model in use."""
 
-    def views(self, items: Sequence[Item]) -> Views:
-        """Return vectors and features of items."""
+    def vectors(self, items: Sequence[Item]) -> Floats:
+        """Return one vector of unit length per item, (n, d)."""
         ...
 
 
@@ -47,5 +47,5 @@ def stored(model: Model, viewer: Viewer, store: ClassStore) -> tuple[Floats, Int
         members = store.items(class_id)
         items += members
         labels += [class_id] * len(members)
-    vectors = viewer.views(items).vectors if items else model.held_out[:0]
+    vectors = viewer.vectors(items) if items else model.held_out[:0]
     return vectors, np.array(labels, np.int64)

@@ -45,7 +45,7 @@ def weigh(recent):
     guesses = scene.scores.argmax(axis=1)
     recent = np.asarray(recent, float)
     every = np.arange(len(recent))
-    new = novelty(recent, every, cdist(recent, labelled) ** 2, guesses, columns)
+    new = novelty(recent, every, labelled, guesses, columns)
     return np.maximum(doubt(scene.scores), np.where(new < 0.25, 0, new))
 
 

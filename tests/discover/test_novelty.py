@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from csim.discover.novelty import novelty as novelty_by_distance
+from csim.discover.novelty import novelty as novelty_of_rows
 from csim.discover.novelty import squares
 
 
 def novelty(recent, labelled, guesses, columns, least=0.0):
     every = np.arange(len(recent))
-    distances = squares(recent, labelled)
-    return novelty_by_distance(recent, every, distances, guesses, columns, least=least)
+    return novelty_of_rows(recent, every, labelled, guesses, columns, least=least)
 
 
 def one_by_one(recent, labelled, guesses, columns):
@@ -64,11 +63,10 @@ def test_novelty_is_what_a_loop_over_single_images_finds(seed, recent, labelled,
 def test_the_novelty_of_an_image_does_not_depend_on_which_others_are_judged():
     recent, labelled, guesses, columns = draw(0, 60, 80, 3)
     rows = np.array([3, 17, 18, 59])
-    distances = squares(recent[rows], labelled)
-    few = novelty_by_distance(recent, rows, distances, guesses, columns)
+    few = novelty_of_rows(recent, rows, labelled, guesses, columns)
     assert few == pytest.approx(novelty(recent, labelled, guesses, columns)[rows], abs=1e-9)
     assert few.max() > 0
-    assert not len(novelty_by_distance(recent, rows[:0], distances[:0], guesses, columns))
+    assert not len(novelty_of_rows(recent, rows[:0], labelled, guesses, columns))
 
 
 @pytest.mark.parametrize("classes", [1, 3])

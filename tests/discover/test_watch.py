@@ -3,7 +3,6 @@
 import numpy as np
 from discover.places import items_at
 
-from csim.discover.novelty import squares
 from csim.discover.watch import NoveltyWatch
 
 RNG = np.random.default_rng(0)
@@ -17,7 +16,7 @@ def search(watch, items, places):
     due = np.flatnonzero(watch.due(items))
     guesses = np.zeros(len(items), int)
     columns = np.zeros(len(LABELLED), int)
-    found = watch.compare(items, places, due, squares(places[due], LABELLED), guesses, columns)
+    found = watch.compare(items, places, due, LABELLED, guesses, columns)
     return due.tolist(), due[found > 0].tolist()
 
 

@@ -30,6 +30,11 @@ class Counting:
         )
 
 
+def views_of(gallery, items, given=()):
+    """Return the vectors and the features of items."""
+    return Views(gallery.vectors(items, given), gallery.features(items))
+
+
 def make_items(make_item, shades):
     return [make_item(f"item {shade}", shade) for shade in shades]
 
@@ -41,8 +46,8 @@ def shades_of(views):
 def test_items_are_seen_as_the_encoder_sees_them_in_their_order(make_item):
     gallery = Gallery(Counting(), 1)
     items = make_items(make_item, [4, 1, 3])
-    gallery.views(items[:2])
-    views = gallery.views(items[::-1])
+    views_of(gallery, items[:2])
+    views = views_of(gallery, items[::-1])
     expected = Counting().view(np.stack([item.image for item in items[::-1]]))
     assert (views.vectors == expected.vectors).all()
     assert (views.features == expected.features).all()
@@ -52,7 +57,7 @@ def test_an_image_is_embedded_once(make_item):
     encoder = Counting()
     gallery = Gallery(encoder, 1)
     for shades in ([1, 2], [2, 3, 1], [3], [4, 2]):
-        assert shades_of(gallery.views(make_items(make_item, shades))) == shades
+        assert shades_of(views_of(gallery, make_items(make_item, shades))) == shades
     assert encoder.looked == [1, 2, 3, 4]
 
 
@@ -60,13 +65,13 @@ def test_an_id_that_comes_again_is_another_image():
     gallery = Gallery(Counting(), 1)
     for position, shade in ((1, 7), (900, 8)):
         assert shades_of(
-            gallery.views([Item("again", position, np.full((8, 8), shade, np.uint8))])
+            views_of(gallery, [Item("again", position, np.full((8, 8), shade, np.uint8))])
         ) == [shade]
 
 
 def test_an_item_may_come_twice_in_one_look(make_item):
     items = make_items(make_item, [5, 6, 5])
-    assert shades_of(Gallery(Counting(), 1).views(items)) == [5, 6, 5]
+    assert shades_of(views_of(Gallery(Counting(), 1), items)) == [5, 6, 5]
 
 
 def test_plain_images_are_embedded_and_not_remembered(make_item):
@@ -76,7 +81,7 @@ def test_plain_images_are_embedded_and_not_remembered(make_item):
     for _ in range(2):
         assert gallery.embed(item.image[None]).tolist() == [[7, -7]]
     assert encoder.embedded == [7, 7]
-    gallery.views([item])
+    views_of(gallery, [item])
     assert encoder.looked == [7]
 
 
@@ -86,31 +91,29 @@ def test_memory_is_bounded_and_what_was_forgotten_is_looked_at_anew(make_item, m
     encoder = Counting()
     gallery = Gallery(encoder, 1)
     for start in range(0, 100, 5):
-        assert shades_of(gallery.views(make_items(make_item, range(start, start + 5)))) == list(
-            range(start, start + 5)
-        )
+        gallery.vectors(make_items(make_item, range(start, start + 5)))
         assert len(gallery._embedded) <= room
     assert encoder.looked == list(range(100))
-    gallery.views(make_items(make_item, range(100 - room, 100)))
+    gallery.vectors(make_items(make_item, range(100 - room, 100)))
     assert encoder.looked == list(range(100))  # the newest are still remembered
-    gallery.views(make_items(make_item, [0]))
+    gallery.vectors(make_items(make_item, [0]))
     assert encoder.looked == [*range(100), 0]
 
 
 def test_more_images_at_once_than_there_is_room_for_are_all_seen(make_item, monkeypatch):
     monkeypatch.setattr(gallery_module, "_EMBEDDED_ITEMS", 3)
     gallery = Gallery(Counting(), 1)
-    assert shades_of(gallery.views(make_items(make_item, range(20)))) == list(range(20))
+    assert shades_of(views_of(gallery, make_items(make_item, range(20)))) == list(range(20))
 
 
 def test_what_it_returns_is_the_callers_own(make_item):
     gallery = Gallery(Counting(), 1)
     items = make_items(make_item, [1, 2])
-    views = gallery.views(items)
+    views = views_of(gallery, items)
     views.vectors[:] = 0
     views.features[:] = 0
-    assert shades_of(gallery.views(items)) == [1, 2]
-    assert gallery.views(items).features[:, 1].tolist() == [1, 4]
+    assert shades_of(views_of(gallery, items)) == [1, 2]
+    assert gallery.features(items)[:, 1].tolist() == [1, 4]
 
 
 def test_an_error_of_the_encoder_leaves_nothing_half_remembered(make_item):
@@ -126,9 +129,9 @@ def test_an_error_of_the_encoder_leaves_nothing_half_remembered(make_item):
     gallery = Gallery(encoder, 1)
     items = make_items(make_item, [1, 2])
     with pytest.raises(RuntimeError):
-        gallery.views(items)
+        views_of(gallery, items)
     encoder.is_well = True
-    assert shades_of(gallery.views(items)) == [1, 2]
+    assert shades_of(views_of(gallery, items)) == [1, 2]
 
 
 def view_of(shade, model=1, feature=9.0):
@@ -140,18 +143,18 @@ def test_a_given_view_of_the_model_is_used_and_nothing_is_embedded_for_it(make_i
     encoder = Counting()
     gallery = Gallery(encoder, 1)
     items = make_items(make_item, [4, 7])
-    views = gallery.views(items, given=[view_of(4), None])
+    views = views_of(gallery, items, given=[view_of(4), None])
     assert views.vectors[0] == pytest.approx(view_of(4).vector)
     assert views.features[0].tolist() == [9, 1, 2]
     assert views.vectors[1].tolist() == [7, -7]
-    gallery.views(items)
+    views_of(gallery, items)
     assert encoder.looked == [0, 7]  # a blank image tells the sizes that a view must have
 
 
 def test_a_view_of_another_model_is_ignored(make_item):
     encoder = Counting()
     items = make_items(make_item, [4])
-    views = Gallery(encoder, 2).views(items, given=[view_of(4, model=1)])
+    views = views_of(Gallery(encoder, 2), items, given=[view_of(4, model=1)])
     assert shades_of(views) == [4]
     assert encoder.looked == [4]
 
@@ -172,25 +175,25 @@ def test_a_view_that_the_model_cannot_have_made_is_refused_and_nothing_is_rememb
     gallery = Gallery(Counting(), 1)
     items = make_items(make_item, [4, 5])
     with pytest.raises(InputError, match=reason):
-        gallery.views(items, given=[view_of(4), view])
+        views_of(gallery, items, given=[view_of(4), view])
     assert gallery.state()["ids"] == []
-    assert shades_of(gallery.views(items)) == [4, 5]
+    assert shades_of(views_of(gallery, items)) == [4, 5]
 
 
 def test_views_must_be_one_per_item(make_item):
     with pytest.raises(InputError, match="got 1 for 2 items"):
-        Gallery(Counting(), 1).views(make_items(make_item, [4, 5]), given=[view_of(4)])
+        views_of(Gallery(Counting(), 1), make_items(make_item, [4, 5]), given=[view_of(4)])
 
 
 def test_given_views_survive_a_restore_and_are_not_computed_again(make_item):
     gallery = Gallery(Counting(), 1)
     items = make_items(make_item, [4, 5, 6])
-    gallery.views(items, given=[view_of(4), None, view_of(6, feature=3.0)])
+    views_of(gallery, items, given=[view_of(4), None, view_of(6, feature=3.0)])
     encoder = Counting()
     again = Gallery(encoder, 1)
     again.restore(gallery.state())
-    expected = gallery.views(items)
-    restored = again.views(items)
+    expected = views_of(gallery, items)
+    restored = views_of(again, items)
     assert (restored.vectors == expected.vectors).all()
     assert (restored.features == expected.features).all()
     assert encoder.looked == [5]
@@ -200,9 +203,9 @@ def test_the_memory_of_given_views_is_bounded_and_restores_as_it_was(make_item, 
     monkeypatch.setattr(gallery_module, "_GIVEN_ITEMS", 3)
     gallery = Gallery(Counting(), 1)
     for shade in range(10):
-        gallery.views(make_items(make_item, [shade]), given=[view_of(shade)])
+        views_of(gallery, make_items(make_item, [shade]), given=[view_of(shade)])
     assert gallery.state()["ids"] == ["item 7", "item 8", "item 9"]
 
 
 def test_no_items_have_no_views():
-    assert Gallery(Counting(), 1).views([]).vectors.shape[0] == 0
+    assert Gallery(Counting(), 1).vectors([]).shape[0] == 0

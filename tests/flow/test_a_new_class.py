@@ -6,7 +6,7 @@ from digit_stream import digit_stream, of
 
 from csim.ask.labellers import CallbackLabeller
 from csim.classifier import StreamClassifier
-from csim.discover.novelty import novelty, squares
+from csim.discover.novelty import novelty
 from csim.discover.projection import Projection
 from csim.discover.scene import Scene
 from csim.records import Asked, ClassAdded, Labelled, Rejected, Retrained, Revised
@@ -147,8 +147,7 @@ def test_a_known_class_that_comes_twice_as_often_is_not_taken_for_new(zeros):
     scene = Scene(engine.discovery.pool.items(), engine.gallery, engine.head, engine.store)
     labelled, columns = scene.reference
     recent, known = Projection(turns=1).place(scene.items, labelled, scene.features, scene.version)
-    distances = squares(recent, known)
-    new = novelty(recent, np.arange(len(recent)), distances, scene.guesses, columns)
+    new = novelty(recent, np.arange(len(recent)), known, scene.guesses, columns)
     # None is 1.5 times as far from the labelled images as from the recent ones.
     assert np.maximum(scene.doubt, new).max() < 0.5
 
