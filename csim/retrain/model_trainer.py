@@ -18,6 +18,7 @@ from csim.embed.network import OpenWorldNetwork
 from csim.embed.network_trainer import NetworkTrainer, Progress, seeded
 from csim.records import Bools, Floats, Images, Ints, Job, Model
 
+_WHOLE_EVERY = 4  # versions: the updates between them train no convolutions, which hardly change
 _MIN_TRAINED = 5  # the first images of a class, never held out: too few to give any away
 
 
@@ -85,9 +86,12 @@ class ModelTrainer:
         network.to(self._device)
         if previous is not None and (steps or epochs):
             network.continue_from(previous.network, previous.class_ids)
+            new = set(network.class_ids) - set(previous.class_ids)
             for column, class_id in enumerate(network.class_ids):
-                if class_id not in previous.class_ids:
+                if class_id in new:
                     network.imprint(column, inputs[(columns == column) & ~is_held])
+            if steps and not new and job.version % _WHOLE_EVERY:
+                network.body.freeze_convolutions()
         self._trainer.fit(
             network,
             inputs[~is_held],

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from csim.records import Item, Model, Views
+from csim.records import Item, Model
 from csim.retrain.evidence import held_out, stored, trained
 from csim.store.class_store import ClassStore
 from csim.store.eviction import ProtectTold
@@ -11,11 +11,10 @@ from csim.store.eviction import ProtectTold
 class Shades:
     """View items by their shade; refuse an empty batch."""
 
-    def views(self, items):
+    def vectors(self, items):
         assert items
         shades = np.array([item.image[0, 0] for item in items])
-        vectors = np.stack([shades, 255 - shades], axis=1) / 255
-        return Views(vectors, vectors)
+        return np.stack([shades, 255 - shades], axis=1) / 255
 
 
 def make_model(vectors, seed=0, class_ids=(3, 7, 9)):

@@ -281,3 +281,28 @@ def test_only_images_that_a_person_saw_are_held_out():
 def test_nothing_is_held_out_for_a_share_of_zero_and_of_nothing():
     assert not hold(draw_images(50), share=0).any()
     assert hold(draw_images(0)).shape == (0,)
+
+
+def names_of_changed(before, after):
+    return {
+        name
+        for name, array in before.network.items()
+        if not name.startswith("one_vs_rest") and not np.array_equal(array, after.network[name])
+    }
+
+
+@pytest.mark.parametrize("version", [3, 4, 5, 8])
+def test_convolutions_are_trained_at_every_fourth_update_and_the_rest_at_each(version):
+    settings = Settings(**(SMALL | {"update_steps": 3}))
+    first = train(settings, job(2))
+    second = build(settings).trainer.train(job(version), first)
+    changed = names_of_changed(first, second)
+    assert "body.hidden.weight" in changed
+    assert any(name.startswith("body.features.") for name in changed) == (version % 4 == 0)
+
+
+def test_a_new_class_trains_the_convolutions_at_once():
+    settings = Settings(**(SMALL | {"update_steps": 3}))
+    first = train(settings, job(1))
+    second = build(settings).trainer.train(grown(2), first)
+    assert any(name.startswith("body.features.") for name in names_of_changed(first, second))
