@@ -150,8 +150,7 @@ class Engine:
         self._is_stale = True
         dialogue = self.dialogue
         most = dialogue.budget.left(self.position, kept=dialogue.audit.reserved)
-        shown = [question.representative for question in dialogue.ledger.shown().values()]
-        asked_before = (dialogue.ledger.questions(), shown)
+        asked_before = (dialogue.ledger.questions(), dialogue.ledger.shown_content())
         groups, joined = self.discovery.search(
             self.gallery, self.head, self.store, most, self.position, *asked_before
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from csim.errors import QuestionError
@@ -33,6 +34,11 @@ class Entry:
     class_id: ClassId | None = None
     excluded: frozenset[ItemId] = frozenset()  # members to which the answer no longer applies
     parts: tuple[QuestionId, ...] = ()  # the questions that a split made of it
+
+    @cached_property
+    def content(self) -> bytes:
+        """Return what models see of the image that the question shows."""
+        return self.question.representative.content.tobytes()
 
     def answered_members(self) -> list[Item]:
         """Return the members that the answer labels: all but the excluded ones."""

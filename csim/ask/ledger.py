@@ -106,7 +106,7 @@ class Ledger:
 
         Leaves out images that are members already, and images that any question shows.
         """
-        shown = self.shown()
+        shown = self.shown() if joined else {}
         joinable = {}
         for question_id, items in joined.items():
             members = {item.id for item in self.entry(question_id).question.members}
@@ -188,6 +188,10 @@ class Ledger:
             for question_id, entry in self._entries.items()
             if entry.status != "split" and question_id != besides
         }
+
+    def shown_content(self) -> set[bytes]:
+        """Return what models see of each image that a question shows."""
+        return {entry.content for entry in self._entries.values() if entry.status != "split"}
 
     def mark(
         self, question_id: QuestionId, status: Status, class_id: ClassId | None = None

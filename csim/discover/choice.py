@@ -94,18 +94,16 @@ def take_new(scene: Scene, candidates: Iterable[Pick], most: int) -> Found:
     most
         The most questions. Higher goes on to worse candidates.
     """
-    shown: set[bytes] = set()
     picks: dict[bytes, Pick] = {}
     repeats: list[int] = []
     left = iter(candidates)
     while len(picks) < most and (pick := next(left, None)) is not None:
-        shown = shown or {item.content.tobytes() for item in scene.shown}
         pixels = scene.items[pick.representative].content.tobytes()
         if pixels in picks:
             first = picks[pixels]
             members = np.union1d(first.members, [pick.representative])
             picks[pixels] = Pick(members, first.representative)
-        elif pixels in shown:
+        elif pixels in scene.shown:
             repeats.append(pick.representative)
         else:
             picks[pixels] = pick

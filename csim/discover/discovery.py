@@ -5,7 +5,7 @@ Items are kept as images and embedded when they are searched, so that no vector 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -122,12 +122,12 @@ class Discovery:
         most: int,
         position: int,
         pending: Sequence[Question],
-        shown: Sequence[Item] = (),
+        shown: Container[bytes] = (),
     ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
         """Return at most `most` groups to ask about, and items that join `pending` questions.
 
-        No group shows the pixels of one of the `shown` items. An item that would joins the pending
-        question that shows them.
+        No group shows an image whose content is among those `shown` before. Such an item joins the
+        pending question that shows the same.
         """
         scene = Scene(self.pool.items(), viewer, head, store, shown)
         asked = [question.representative for question in pending]

@@ -5,7 +5,7 @@ Each part is computed when it is first read, because the paper's purification ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -66,7 +66,7 @@ class Scene:
     store
         Holds labelled images to compare with.
     shown
-        Images that questions have shown: csim does not ask about their pixels again.
+        The content of images that questions have shown: csim does not ask about it again.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Scene:
         viewer: Viewer,
         head: Scores,
         store: Examples,
-        shown: Sequence[Item] = (),
+        shown: Container[bytes] = (),
     ) -> None:
         self.items = items
         self.shown = shown
