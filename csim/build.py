@@ -293,7 +293,8 @@ def _open_gallery(
     if is_frozen:
         return Gallery(WhitenedVectors(Whitening.from_arrays(model.network)), model.version)
     encoder = make_backbone(settings).open(model)
-    return Gallery(encoder, model.version, convolutions_id(model.network), previous)
+    features_id = convolutions_id(model.network)
+    return Gallery(encoder, model.version, features_id, previous, recent=settings.recent)
 
 
 def _held_out_share(settings: Settings) -> float:

@@ -22,7 +22,7 @@ _SAMPLE_SIZE = 1000  # images to find the components from
 _MANY_FEATURES = 600  # more come from pretrained encoders; their components must be exact
 _EXACT_SAMPLE_SIZE = 2000  # images to find the components of many features from
 _MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
-_REMEMBERED = 20_000  # points; older ones are computed again when they are needed
+_REMEMBERED = 40_000  # points; older ones are computed again when they are needed
 _ROWS = 64  # project a multiple of so many at a time: a point is then the same in any batch
 
 Features = Callable[[Sequence[Item]], Floats]

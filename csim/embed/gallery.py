@@ -28,7 +28,7 @@ from csim.records import (
     stack,
 )
 
-_EMBEDDED_ITEMS = 20_000  # remembered; older ones are embedded again when they are needed
+_LABELLED_ITEMS = 4_000  # remembered beside recent ones: those that searches compare with
 _GIVEN_ITEMS = 5_000  # remembered of those from outside, which every snapshot holds
 _VECTORS, _FEATURES = 0, 1  # columns
 _LENGTH_TOLERANCE = 0.01  # of a given vector, which must have unit length
@@ -71,6 +71,9 @@ class Gallery:
         no other model has them.
     previous
         The gallery of the model before. Its features stay if they have the same name.
+    recent
+        Items of the recent window. Higher remembers more views but uses more memory; older items
+        are embedded again when they are needed.
     """
 
     def __init__(
@@ -79,12 +82,15 @@ class Gallery:
         version: int,
         features_id: str = "",
         previous: Gallery | None = None,
+        *,
+        recent: int = 2_000,
     ) -> None:
+        most = 2 * recent + _LABELLED_ITEMS
         self._encoder = encoder
         self._version = version
         self._features_id = features_id
-        self._vectors = ItemRows(_EMBEDDED_ITEMS)
-        self._features = ItemRows(_EMBEDDED_ITEMS)
+        self._vectors = ItemRows(most)
+        self._features = ItemRows(most)
         if previous is not None and features_id and features_id == previous._features_id:
             self._features = previous._features
         self._given = ItemRows(_GIVEN_ITEMS)

@@ -87,9 +87,9 @@ def test_plain_images_are_embedded_and_not_remembered(make_item):
 
 @pytest.mark.parametrize("room", [1, 4, 10])
 def test_memory_is_bounded_and_what_was_forgotten_is_looked_at_anew(make_item, monkeypatch, room):
-    monkeypatch.setattr(gallery_module, "_EMBEDDED_ITEMS", room)
+    monkeypatch.setattr(gallery_module, "_LABELLED_ITEMS", room)
     encoder = Counting()
-    gallery = Gallery(encoder, 1)
+    gallery = Gallery(encoder, 1, recent=0)
     for start in range(0, 100, 5):
         gallery.vectors(make_items(make_item, range(start, start + 5)))
         assert len(gallery._vectors) <= room
@@ -101,8 +101,8 @@ def test_memory_is_bounded_and_what_was_forgotten_is_looked_at_anew(make_item, m
 
 
 def test_more_images_at_once_than_there_is_room_for_are_all_seen(make_item, monkeypatch):
-    monkeypatch.setattr(gallery_module, "_EMBEDDED_ITEMS", 3)
-    gallery = Gallery(Counting(), 1)
+    monkeypatch.setattr(gallery_module, "_LABELLED_ITEMS", 1)
+    gallery = Gallery(Counting(), 1, recent=1)
     assert shades_of(views_of(gallery, make_items(make_item, range(20)))) == list(range(20))
 
 
