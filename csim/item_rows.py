@@ -9,7 +9,6 @@ import numpy as np
 from csim.records import Floats, Ints, Item, ItemId
 
 _Key = tuple[ItemId, int]  # an id may be used again once its item is forgotten
-_FIRST_ROWS = 256
 
 
 class ItemRows:
@@ -73,23 +72,13 @@ class ItemRows:
         """Write the first values to the next rows, one for each key."""
         first = self._next
         end = first + len(keys)
-        if not self._columns:
-            self._columns = [np.zeros((0, *column.shape[1:]), np.float32) for column in columns]
-        for index, column in enumerate(columns):
-            self._columns[index] = _grown(self._columns[index], end, self._most)
-            self._columns[index][first:end] = column[: len(keys)]
+        if not self._columns:  # the system gives memory to rows when they are written
+            self._columns = [np.empty((self._most, *c.shape[1:]), np.float32) for c in columns]
+        for rows, column in zip(self._columns, columns, strict=True):
+            rows[first:end] = column[: len(keys)]
         for row, old in enumerate(self._keys[first:end], start=first):
             if self._row_of.get(old) == row:
                 del self._row_of[old]
         self._keys[first:end] = keys
         self._row_of.update(zip(keys, range(first, end), strict=True))
         self._next = end % self._most
-
-
-def _grown(rows: Floats, least: int, most: int) -> Floats:
-    """Return `rows` with room for at least `least`, at most `most`; it doubles, so it is rare."""
-    if least <= len(rows):
-        return rows
-    larger = np.empty((min(most, max(2 * least, _FIRST_ROWS)), *rows.shape[1:]), np.float32)
-    larger[: len(rows)] = rows
-    return larger

@@ -64,7 +64,7 @@ class Ledger:
         self.splits = Splits(self._entries, self._uses)
 
     def __contains__(self, item_id: object) -> bool:
-        return self._uses[item_id] > 0
+        return item_id in self._uses
 
     def open(
         self,

@@ -29,6 +29,7 @@ from csim.records import (
 )
 
 _LABELLED_ITEMS = 4_000  # remembered beside recent ones: those that searches compare with
+_MOST_ITEMS = 50_000  # remembered in all
 _GIVEN_ITEMS = 5_000  # remembered of those from outside, which every snapshot holds
 _VECTORS, _FEATURES = 0, 1  # columns
 _LENGTH_TOLERANCE = 0.01  # of a given vector, which must have unit length
@@ -85,7 +86,7 @@ class Gallery:
         *,
         recent: int = 2_000,
     ) -> None:
-        most = 2 * recent + _LABELLED_ITEMS
+        most = min(2 * recent + _LABELLED_ITEMS, _MOST_ITEMS)
         self._encoder = encoder
         self._version = version
         self._features_id = features_id
