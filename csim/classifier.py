@@ -135,9 +135,10 @@ class StreamClassifier:
         batch = self._load(images)
         first = engine.position + 1
         if ids is None:
-            ids = [free_id(first + index, self._is_held) for index in range(len(batch))]
+            is_held = self._is_held()
+            ids = [free_id(first + index, is_held) for index in range(len(batch))]
         else:
-            check_ids(ids, len(batch), self._is_held)
+            check_ids(ids, len(batch), self._is_held())
         items = make_items(ids, range(first, first + len(batch)), batch, self._frozen)
         return self._publish(engine.observe(items))
 
@@ -363,11 +364,10 @@ class StreamClassifier:
         vectors = self.transform(images)
         return self._engine.head.scores(vectors)
 
-    def _is_held(self, item_id: r.ItemId) -> bool:
-        engine = self._engine
-        asked = engine.dialogue
-        is_kept = item_id in engine.discovery.pool or item_id in engine.store
-        return is_kept or item_id in asked.ledger or item_id in asked.audit
+    def _is_held(self) -> Callable[[r.ItemId], bool]:
+        engine, asked = self._engine, self._engine.dialogue
+        pool, store, ledger, audit = engine.discovery.pool, engine.store, asked.ledger, asked.audit
+        return lambda held: held in pool or held in store or held in ledger or held in audit
 
     def _tell(self, answers: Sequence[Answer]) -> list[r.Event]:
         return self._run(lambda engine: engine.tell(answers))

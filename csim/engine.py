@@ -68,8 +68,7 @@ class Engine:
             self.refresh()
             end = taken + self.discovery.until_due(self.position)  # batch sizes change nothing
             decisions = self.head.decide(scores[taken:end])
-            for item, decision in zip(items[taken:end], decisions, strict=True):
-                events += self._take(item, decision)
+            events += self._take(items[taken:end], decisions)
             taken += len(decisions)
             if self.discovery.is_due(self.position):  # this moves the thresholds
                 events += self._search(self.second_look.settle_old, self.discovery.pool)
@@ -134,14 +133,17 @@ class Engine:
         self.head.install(model, self.dialogue.catalogue.current)
         self._is_stale = True
 
-    def _take(self, item: r.Item, decision: r.Decision) -> list[r.Event]:
+    def _take(self, items: Sequence[r.Item], decisions: Sequence[r.Decision]) -> list[r.Event]:
         assert self.model is not None
-        self.position = item.position
-        self.discovery.pool.add(item, decision)
-        self.dialogue.audit.draw(item, decision)
-        events = r.arrival(item, decision, self.model.version)
-        if isinstance(accepted := events[0], r.Accepted) and accepted.score > self.store_score:
-            self.store.add(item, accepted.class_id, is_told=False)
+        events: list[r.Event] = []
+        for item, decision in zip(items, decisions, strict=True):
+            self.discovery.pool.add(item, decision)
+            self.dialogue.audit.draw(item, decision)
+            arrived = r.arrival(item, decision, self.model.version)
+            events += arrived
+            if decision.score > self.store_score and isinstance(arrived[0], r.Accepted):
+                self.store.add(item, arrived[0].class_id, is_told=False)
+        self.position = items[-1].position
         return events
 
     def _search(self, settle: Settle, waiting: Container[r.ItemId]) -> list[r.Event]:

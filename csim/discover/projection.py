@@ -67,7 +67,8 @@ class Projection:
         if features_id != self._features_id or self._searches >= self._turns:
             points = self._fit(features(items), len(recent))
             self._points = ItemRows(_REMEMBERED)
-            self._points.add([(item.id, item.position) for item in items], points)
+            if self._turns > 1:
+                self._points.add([(item.id, item.position) for item in items], points)
             self._features_id = features_id
             self._searches = 0
         else:

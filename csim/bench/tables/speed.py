@@ -8,7 +8,8 @@ Both sides of a ratio are measured in turns, so that other work on the machine s
 - stream: a whole stream of Fashion-MNIST, 4.3 % of labels, default settings on ONNX Runtime, with
   and without its training, against torch's forward pass of its images, and against ECSMiner
 - observe: a batch of 256, and single images, against ONNX Runtime alone; p99 against the median
-- csim run: PNG files to predictions on disk, default budget, against decoding and forward pass
+- csim run: PNG files to predictions on disk, default budget, against decoding and forward pass;
+  with default settings, and with those for 5,000 images per second
 - search: a search in a window of 20,000 images, 1,250 of them new, against one in 2,000
 - update: 1,000 classes against 100;  image, memory: after a million images against after 10,000
 - triplet loss, training, csim --help: as in docs/training.md
@@ -20,20 +21,13 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 
 import numpy as np
-import torch
 from matplotlib.figure import Figure
-from torch import Tensor
-from torch.nn import functional
 
 from csim.bench.case import Case
 from csim.bench.datasets import DataSet
@@ -43,28 +37,24 @@ from csim.bench.layout.rows import Done
 from csim.bench.layout.sheet import STYLES, Sheet, drawing
 from csim.bench.layout.table import Row, Table
 from csim.bench.speed.growth import Growth, Sizes, measure_growth
+from csim.bench.speed.races import BATCH, Seconds, race, race_help, race_losses, seconds_of
 from csim.bench.speed.whole_stream import time_stream
 from csim.bench.vectors.networks import KNOWN, PER_CLASS, learn
 from csim.bench.vectors.samples import examples
 from csim.build import make_body
 from csim.classifier import StreamClassifier
 from csim.embed.graph import GraphEncoder
-from csim.embed.losses import log_distance_matrix, triplet_loss
-from csim.embed.mining import AllPositive
 from csim.embed.network import OpenWorldNetwork
 from csim.settings import Settings
 
 LOSS_BAR = 20.0
 TRAINING_BAR = 1.5
 HELP_BAR = 0.4
-BATCH = 256
 DEVICE = "onnx"
 TOLERANCE = 1.5  # a ratio may be this much worse than the saved one before `check` names it
 _BUDGET = 0.043
 _FILES = 20_000
-
-Step = Callable[[], object]
-Seconds = tuple[float, float]  # what csim takes, and what it is compared with
+_RATE = 5_000  # images per second: `csim init --images-per-second`
 
 
 def make(
@@ -93,7 +83,7 @@ def make(
     cases: list[Callable[[], list[Row]]] = [
         lambda: _stream_rows(whole),
         lambda: _observing_rows(data),
-        lambda: [_run_row(work)],
+        lambda: _run_rows(work),
         lambda: _training_rows(data, settings),
         lambda: [_row("csim --help", "import torch", race_help(), f"time < {HELP_BAR:g}")],
     ]
@@ -115,7 +105,8 @@ def make(
             f"device={DEVICE}; forward pass: torch, batches of {BATCH}, between the images of the "
             "same stream; ECSMiner's seconds in units of its own forward passes",
             "observe: no question due; ONNX Runtime: forward pass of the same batch",
-            f"csim run: {_FILES:,} PNG files of 8×8 pixels, nobody answers",
+            f"csim run: {_FILES:,} PNG files of 8×8 pixels, nobody answers; for {_RATE:,}/s: a "
+            f"search every {Settings().for_rate(_RATE).ask_every:,} images",
             "search: in a full window, a sixteenth of it new; image, memory: nobody answers",
             f"triplet loss: forward and backward, batch {BATCH}, all triplets of positive loss",
             f"training: {data.name}, {KNOWN} known classes, {settings.epochs} epochs, "
@@ -184,10 +175,16 @@ def _training_rows(data: DataSet, settings: Settings) -> list[Row]:
     ]
 
 
-def _run_row(work: Path) -> Row:
-    settings = Settings(epochs=4, device=DEVICE)
-    ours, alone = pace.race(work, images=_FILES, settings=settings, seed=0)
-    return _row("csim run", "decoding and forward", (_FILES / ours, _FILES / alone), "speed ≥ 0.6")
+def _run_rows(work: Path) -> list[Row]:
+    usual = Settings(epochs=4, device=DEVICE)
+    rows: list[Row] = []
+    for what, settings in (("", usual), (f", for {_RATE:,}/s", usual.for_rate(_RATE))):
+        folder = work / f"run{len(rows)}"
+        folder.mkdir()
+        ours, alone = pace.race(folder, images=_FILES, settings=settings, seed=0)
+        seconds = (_FILES / ours, _FILES / alone)
+        rows.append(_row(f"csim run{what}", "decoding and forward", seconds, "speed ≥ 0.6"))
+    return rows
 
 
 def _growth_rows(growth: Growth) -> list[Row]:
@@ -220,35 +217,6 @@ def _draw(growth: Growth) -> Figure:
             axes.set(title=title, xlabel=label, xscale="log", ylim=from_zero(axes.dataLim.y1))
         row[0].set_ylabel("milliseconds")
         return figure
-
-
-def race_losses(*, size: int = BATCH, rounds: int = 7) -> Seconds:
-    """Return the seconds of one batch's triplet loss, forward and backward: csim's, and the cube.
-
-    Parameters
-    ----------
-    size
-        Images in the batch. Higher favours csim: the cube grows with the third power.
-    rounds
-        Turns of each side. Higher makes the ratio steadier.
-    """
-    generator = torch.Generator().manual_seed(0)
-    vectors = functional.normalize(
-        torch.randn(size, 200, generator=generator), dim=1
-    ).requires_grad_()
-    columns = torch.arange(size) % 10
-
-    def ours() -> None:
-        log_distances = log_distance_matrix(vectors)
-        with torch.no_grad():
-            pairs = AllPositive().count(log_distances, columns, 1.0)
-        triplet_loss(log_distances, pairs, 1.0).backward()  # type: ignore[no-untyped-call]
-
-    def other() -> None:
-        loss = cube_loss(log_distance_matrix(vectors), columns, 1.0)
-        loss.backward()  # type: ignore[no-untyped-call]
-
-    return race(ours, other, rounds, of=min)  # so short that a page fault would move the median
 
 
 def race_training(
@@ -300,62 +268,11 @@ def race_observing(
     classifier.observe(next(batches))  # the first call allocates memory
     return [
         (
-            _seconds(lambda batch=batch: classifier.observe(batch)),  # type: ignore[misc]
-            _seconds(lambda batch=batch: encoder.embed(batch)),  # type: ignore[misc]
+            seconds_of(lambda batch=batch: classifier.observe(batch)),  # type: ignore[misc]
+            seconds_of(lambda batch=batch: encoder.embed(batch)),  # type: ignore[misc]
         )
         for batch in islice(batches, rounds)
     ]
-
-
-def race_help(*, rounds: int = 5) -> Seconds:
-    """Return the seconds of two new processes: `csim --help`, and Python importing torch.
-
-    Parameters
-    ----------
-    rounds
-        Turns of each side. Higher makes the ratio steadier.
-    """
-    return race(
-        partial(_python, "-m", "csim", "--help"), partial(_python, "-c", "import torch"), rounds
-    )
-
-
-def race(
-    ours: Step, other: Step, rounds: int, *, of: Callable[[Iterable[float]], float] = median
-) -> Seconds:
-    """Return the seconds of two steps that take turns.
-
-    Parameters
-    ----------
-    ours, other
-        The two steps.
-    rounds
-        Turns of each. Higher makes the result steadier.
-    of
-        What to return of all rounds, for each step.
-    """
-    times = [(_seconds(ours), _seconds(other)) for _ in range(rounds)]
-    return of(first for first, _ in times), of(second for _, second in times)
-
-
-def cube_loss(log_distances: Tensor, columns: Tensor, margin: float) -> Tensor:
-    """Return the triplet loss written out: the mean over all n³ triplets of positive loss.
-
-    Parameters
-    ----------
-    log_distances
-        Between all images of a batch, (n, n).
-    columns
-        The class of each image, as the network's column.
-    margin
-        Of the loss. Higher counts more triplets.
-    """
-    is_same = columns[:, None] == columns
-    is_pair = is_same & ~torch.eye(len(columns), dtype=torch.bool)
-    # (anchor, positive, negative)
-    losses = log_distances[:, :, None] + margin - log_distances[:, None, :]
-    counts = is_pair[:, :, None] & ~is_same[:, None, :] & (losses > 0)
-    return torch.where(counts, losses, 0.0).sum() / counts.sum().clamp(min=1)
 
 
 def _medians(times: Sequence[Seconds]) -> Seconds:
@@ -366,17 +283,6 @@ def _slowest(times: Sequence[Seconds]) -> Seconds:
     """Return the 99th percentile of csim's side, and its median."""
     ours = [seconds for seconds, _ in times]
     return float(np.percentile(ours, 99)), median(ours)
-
-
-def _python(*arguments: str) -> None:
-    command = [sys.executable, *arguments]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
-
-
-def _seconds(step: Step) -> float:
-    start = time.perf_counter()
-    step()
-    return time.perf_counter() - start
 
 
 def _row(what: str, compared: str, seconds: Seconds, bar: str) -> Row:

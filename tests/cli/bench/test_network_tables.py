@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from csim.bench.datasets import catalogue, published
 from csim.bench.datasets.files import RemoteFile
 from csim.bench.datasets.idx import read_pairs
-from csim.bench.speed import growth
+from csim.bench.speed import growth, races
+from csim.bench.speed.races import race
 from csim.bench.tables import speed
-from csim.bench.tables.speed import race
 from csim.cli.main import app
 
 PARTS = {
@@ -108,7 +108,8 @@ def test_impossible_options_are_refused_in_one_line(run, words, told):
 @pytest.fixture
 def small_speed(monkeypatch):
     """Measure small cases, once."""
-    monkeypatch.setattr(speed, "race", lambda ours, other, rounds, **_: race(ours, other, 1))
+    for module in (speed, races):
+        monkeypatch.setattr(module, "race", lambda ours, other, rounds, **_: race(ours, other, 1))
     sizes = growth.Sizes(windows=(100, 200, 300), classes=(2, 3, 6), positions=(500, 1000))
     monkeypatch.setattr(speed, "Sizes", lambda: sizes)
     monkeypatch.setattr(growth, "_PART", 500)
@@ -117,7 +118,7 @@ def small_speed(monkeypatch):
 
 SPEED_ROWS = [
     *["stream, no training", "stream"] * 2,
-    *["observe 256", "observe 1", "observe 1, p99", "csim run"],
+    *["observe 256", "observe 1", "observe 1, p99", "csim run", "csim run, for 5,000/s"],
     *["triplet loss", "training", "csim --help"],
     *["search in 300", "update of classes: 6", "image after 1,000", "memory after 1,000"],
 ]
