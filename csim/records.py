@@ -381,4 +381,6 @@ def stack(items: Sequence[Item]) -> Images | Floats:
     It is their images, (n, h, w) or (n, h, w, 3), or their frozen vectors, (n, d).
     """
     contents: list[npt.NDArray[Any]] = [item.content for item in items]
-    return np.stack(contents) if contents else np.zeros((0, 0, 0), np.uint8)
+    if not contents:
+        return np.zeros((0, 0, 0), np.uint8)
+    return np.concatenate(contents).reshape(-1, *contents[0].shape)  # faster than np.stack

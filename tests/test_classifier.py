@@ -193,7 +193,7 @@ def test_a_split_that_fails_lets_none_of_its_companions_through(clf, tmp_path, m
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(clf._engine.gallery, "views", fail)
+        patch.setattr(clf._engine.gallery, "vectors", fail)
         with pytest.raises(MemoryError):
             clf._engine.tell([Named(other.id, "heron"), Split(question.id)])
     assert fingerprint(clf, tmp_path) == before

@@ -20,19 +20,16 @@ from csim.threads import one_thread
 PARTS = {
     "training": [("model_trainer.py", "train")],
     "decide recent images again": [("second_look.py", "revise")],
-    "search: projection": [("novelty.py", "principal_components")],
+    "search: projection": [("projection.py", "place")],
     "search: novelty": [("novelty.py", "novelty")],
-    "search: embed labelled images": [("scene.py", "features_of")],
+    "search: embed labelled images": [("gallery.py", "features")],
     "search: the rest": [("discovery.py", "search")],
     "classify what arrives": [("engine.py", "observe")],
 }
 # The parts that each part calls: their time is not its own.
 INSIDE = {
-    "search: the rest": [
-        "search: projection",
-        "search: novelty",
-        "search: embed labelled images",
-    ],
+    "search: projection": ["search: embed labelled images"],
+    "search: the rest": ["search: projection", "search: novelty"],
     "classify what arrives": ["search: the rest"],
 }
 

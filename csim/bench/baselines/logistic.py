@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from csim.bench.baselines.settings import BaselineSettings, check_at_least, check_at_most_one
 from csim.build import Parts, build
@@ -144,6 +143,8 @@ class _LogisticTrainer:
         mean = inputs.mean(axis=0) if previous is None else np.array(previous.network["body.mean"])
         vectors = inputs - mean
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
+
         learner = LogisticRegression(
             C=self._strength, max_iter=_ITERATIONS, class_weight="balanced"
         ).fit(vectors, job.labels)

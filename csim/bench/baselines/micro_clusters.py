@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from csim.discover.novelty import squares
 from csim.records import ClassId, Floats, Ints
@@ -138,6 +137,8 @@ def cluster_within_classes(
     for class_id, count in clusters_per_class(labels, total).items():
         members = np.flatnonzero(labels == class_id)
         seeds = vectors[members][farthest_first(vectors[members], count, rng)]
+        from sklearn.cluster import KMeans  # noqa: PLC0415
+
         means = KMeans(len(seeds), init=seeds, n_init=1, max_iter=20)
         groups[members] = first + means.fit_predict(vectors[members])
         first += count

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from csim.bench.baselines.micro_clusters import MicroClusters
 from csim.discover.novelty import squares
@@ -41,6 +40,8 @@ class OutlierGroups:
 
 def group_outliers(outliers: Floats, count: int) -> OutlierGroups:
     """Cluster outliers into `count` groups with k-means. Drop groups of fewer than three."""
+    from sklearn.cluster import KMeans  # noqa: PLC0415
+
     means = KMeans(min(count, len(outliers)), n_init=1, max_iter=20, random_state=0)
     labels = means.fit_predict(outliers)
     groups = [np.flatnonzero(labels == label) for label in range(count)]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from csim.bench.baselines.baseline import Baseline
 from csim.bench.baselines.event_recorder import Sample
@@ -238,6 +237,8 @@ def choose_rows(rows: Floats, labels: Ints) -> int:
 
 
 def _merit(energy: Floats, columns: Ints) -> float:
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415
+
     accuracy = float(np.mean(energy.argmax(axis=1) == columns))
     if energy.shape[1] < 2:
         return accuracy
