@@ -93,7 +93,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class EncoderId:
-    """Name a pretrained encoder and the sha256 of its weights; `revision` if it has one."""
+    """Name a pretrained encoder and the sha256 of its weights; `revision` if it has one.
+
+    A revision is that of a hub's model, or of what csim makes of the weights.
+    """
 
     name: str
     sha256: str

@@ -21,7 +21,7 @@ from csim.embed.gallery import Encoder
 from csim.records import EncoderId, Floats, Images
 from csim.settings import Settings
 
-_FORMAT = 2  # of the files; in the first, vectors of lite0 held the last layer alone
+_FORMAT = 3  # of the files; higher with every change of what vectors of lite0 hold
 _KEY_BYTES = 16
 _NEW_VECTORS = 256  # written at a time
 

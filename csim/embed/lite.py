@@ -25,6 +25,9 @@ from csim.errors import EncoderError
 from csim.records import EncoderId, Floats, Images
 
 _SIDES = {"lite0": 224, "lite1": 240, "lite2": 260}  # pixels, as they were trained
+# Of what `lite_stages.py` puts into a vector. Vectors of two revisions cannot be compared, though
+# the weights are the same. The first, without a name, weighed all of an image alike.
+_REVISION = "2"
 _CHUNK = 4  # images per forward pass: more take longer each, because they leave the cache
 
 
@@ -48,7 +51,7 @@ class LiteEncoder:
             import_extra(library, name, "photos")
         weights = Path(getattr(package, f"EfficientnetLite{number}ModelFile").get_model_file_path())
         self.image_shape: tuple[int, ...] | None = (side, side, 3)
-        self.identity: EncoderId | None = EncoderId(name, _checked_digest(weights))
+        self.identity: EncoderId | None = EncoderId(name, _checked_digest(weights), _REVISION)
         network = architecture.EfficientNet.from_name(f"efficientnet-{name}")
         try:
             network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))

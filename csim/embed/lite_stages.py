@@ -1,9 +1,11 @@
 """What a vector of EfficientNet-Lite is made of, and two ways to compute it in one forward pass.
 
 An EfficientNet has seven stages. Later ones see kinds of objects, earlier ones shapes and colours.
-A vector holds the mean over the image of each channel of the last four stages, and the maximum of
-each channel of the last three, 1,328 numbers for Lite0. Whitening then finds out what tells your
-classes apart. docs/encoders.md compares it with the usual vector, the mean of the last layer alone.
+A vector holds the weighted mean over the image of each channel of the last four stages, and the
+maximum of each channel of the last three, 1,328 numbers for Lite0. The middle of the image weighs
+most: people point a camera at its subject, and the rest is background. A maximum sees all of the
+image, also a subject at its edge. Whitening then finds out what tells your classes apart.
+docs/encoders.md compares it with the usual vector, the plain mean of the last layer alone.
 
 `GraphStages` runs the network with ONNX Runtime, `TorchStages` with torch. Vectors differ by
 rounding alone.
@@ -23,6 +25,9 @@ from csim.records import Floats, Images
 _MEAN_PIXEL = 127.0  # of the TensorFlow original, whose weights these are
 _PIXEL_SPREAD = 128.0
 _STAGES = 4  # the last ones, of which a vector holds means
+# Standard deviation of the weights over the image, as a share of its side. Higher counts more of
+# the background.
+_MIDDLE_WIDTH = 0.3
 _MAX_STAGES = 3  # the last ones, of which it holds maxima
 _MAX_WEIGHT = 0.3  # of the maxima: they vary more than means and would outweigh them
 _LARGEST = 6.0  # output of ReLU6
@@ -51,10 +56,13 @@ class TorchStages:
         inputs = torch.from_numpy(images).to(self._device).permute(0, 3, 1, 2).float()
         with torch.inference_mode():
             stages = self._maps((inputs - _MEAN_PIXEL) / _PIXEL_SPREAD)
-            means = [maps.mean(dim=(2, 3)) for maps in stages]
+            means = [(maps * self._weights(maps)).mean(dim=(2, 3)) for maps in stages]
             maxima = [maps.amax(dim=(2, 3)) * _MAX_WEIGHT for maps in stages[-_MAX_STAGES:]]
             vectors: Floats = torch.cat(means + maxima, dim=1).cpu().numpy()
         return vectors
+
+    def _weights(self, maps: Tensor) -> Tensor:
+        return torch.from_numpy(middle_weights(maps.shape[-1])).to(self._device)
 
     def _maps(self, inputs: Tensor) -> list[Tensor]:
         """Return the output of the last stages, each (n, channels, h, w)."""
@@ -88,18 +96,23 @@ class GraphStages:
         centred = graph.add("Sub", pixels, graph.constant(np.float32(_MEAN_PIXEL)))
         maps = graph.add("Div", centred, graph.constant(np.float32(_PIXEL_SPREAD)))
         maps = _add_conv(graph, network._conv_stem, maps, is_clipped=True)
-        stages = []
+        map_side = -(-side // network._conv_stem.stride[0])  # padded: rounded up
+        stages: list[str] = []
+        means: list[str] = []
         ends = _stage_ends(network)
         for index, block in enumerate(network._blocks[: ends[-1] + 1]):
             maps = _add_block(graph, block, maps)
-            stages += [maps] * (index in ends)
+            map_side = -(-map_side // block._depthwise_conv.stride[0])
+            if index in ends:
+                stages.append(maps)
+                weighted = graph.add("Mul", maps, graph.constant(middle_weights(map_side)))
+                means.append(graph.add("GlobalAveragePool", weighted))
         weight = graph.constant(np.float32(_MAX_WEIGHT))
-        parts = [graph.add("GlobalAveragePool", maps) for maps in stages]
-        parts += [
+        maxima = [
             graph.add("Mul", graph.add("GlobalMaxPool", maps), weight)
             for maps in stages[-_MAX_STAGES:]
         ]
-        graph.add("Flatten", graph.add("Concat", *parts, axis=1), name="vectors")
+        graph.add("Flatten", graph.add("Concat", *means, *maxima, axis=1), name="vectors")
         self.size = _size(network)
         self._session = open_session(graph.file((side, side, 3), {"vectors": ("FLOAT", 2)}))
 
@@ -107,6 +120,23 @@ class GraphStages:
         """Return one vector per image, (n, d)."""
         vectors: Floats = self._session.run(["vectors"], {"images": images})[0]
         return vectors
+
+
+def middle_weights(side: int) -> Floats:
+    """Return how much each place of a square map counts in its mean, (side, side), 1 on average.
+
+    The weights fall from the middle to the edges as a normal distribution does.
+
+    >>> middle_weights(3).round(1)
+    array([[0.6, 1.1, 0.6],
+           [1.1, 2.1, 1.1],
+           [0.6, 1.1, 0.6]], dtype=float32)
+    """
+    distances = (np.arange(side) + 0.5) / side - 0.5
+    profile = np.exp(-((distances / _MIDDLE_WIDTH) ** 2) / 2)
+    products = np.outer(profile, profile)
+    weights: Floats = (products / products.mean()).astype(np.float32)
+    return weights
 
 
 def _stage_ends(network: Any) -> list[int]:  # noqa: ANN401

