@@ -261,7 +261,7 @@ class Dialogue:
                 f"the images must be at least one and all different, got {len(item_ids)} ids of "
                 f"{len(set(item_ids))} images; name each image once"
             )
-        shown = self.ledger.shown()
+        shown = {item_id: entry.question for item_id, entry in self.ledger.shown().items()}
         items = {
             item_id: _labelable(
                 item_id, self._find_recent(item_id) or self.store.find(item_id), shown.get(item_id)

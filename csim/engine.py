@@ -139,8 +139,7 @@ class Engine:
         for item, decision in zip(items, decisions, strict=True):
             self.discovery.pool.add(item, decision)
             self.dialogue.audit.draw(item, decision)
-            arrived = r.arrival(item, decision, self.model.version)
-            events += arrived
+            events += (arrived := r.arrival(item, decision, self.model.version))
             if decision.score > self.store_score and isinstance(arrived[0], r.Accepted):
                 self.store.add(item, arrived[0].class_id, is_told=False)
         self.position = items[-1].position
@@ -152,7 +151,8 @@ class Engine:
         self._is_stale = True
         dialogue = self.dialogue
         most = dialogue.budget.left(self.position, kept=dialogue.audit.reserved)
-        asked_before = (dialogue.ledger.questions(), dialogue.ledger.shown_content())
+        shown = {entry.content for entry in dialogue.ledger.shown().values()}
+        asked_before = (dialogue.ledger.questions(), shown)
         groups, joined = self.discovery.search(
             self.gallery, self.head, self.store, most, self.position, *asked_before
         )

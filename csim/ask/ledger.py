@@ -178,20 +178,16 @@ class Ledger:
                 self.splits.check(entry)
             seen.add(answer.question_id)
 
-    def shown(self, besides: QuestionId | None = None) -> dict[ItemId, Question]:
-        """Return the questions that show an image, by the image's id, `besides` one question.
+    def shown(self, besides: QuestionId | None = None) -> dict[ItemId, Entry]:
+        """Return the entries that show an image, by the image's id, `besides` one question.
 
         A question that was split no longer shows an image.
         """
         return {
-            entry.question.representative.id: entry.question
+            entry.question.representative.id: entry
             for question_id, entry in self._entries.items()
             if entry.status != "split" and question_id != besides
         }
-
-    def shown_content(self) -> set[bytes]:
-        """Return what models see of each image that a question shows."""
-        return {entry.content for entry in self._entries.values() if entry.status != "split"}
 
     def mark(
         self, question_id: QuestionId, status: Status, class_id: ClassId | None = None

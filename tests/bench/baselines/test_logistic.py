@@ -5,7 +5,7 @@ import pytest
 
 from csim.bench.baselines.logistic import Logistic, LogisticSettings, SmallestMargin, margins
 from csim.discover.scene import Scene
-from csim.records import Item, Views
+from csim.records import Item
 from csim.settings import Settings
 
 
@@ -49,9 +49,8 @@ class Scored:
     def __init__(self, scores):
         self._scores = scores
 
-    def views(self, items):
-        vectors = np.array([self._scores[item.position] for item in items])
-        return Views(vectors, vectors)
+    def vectors(self, items):
+        return np.array([self._scores[item.position] for item in items])
 
     def scores(self, vectors):
         return vectors
