@@ -1,7 +1,7 @@
 """A folder of an older version goes on today.
 
-That of version 1 was killed with steps after its last snapshot. That of version 2 was stopped: its
-searches compared other images, so only the csim that wrote it could replay them.
+Both were stopped: their searches compared other images, so only the csim that wrote a folder could
+replay the steps after its last snapshot.
 """
 
 import shutil
@@ -48,7 +48,7 @@ def test_a_reader_refuses_an_old_folder_and_says_what_brings_it_up(old, version)
 def test_an_old_folder_is_migrated_and_goes_on_where_it_stopped(old, version):
     position, answers = OLD[version]
     images = (load_digits().images * 15).astype(np.uint8)
-    with Stream(old) as stream:  # replays the steps after the snapshot, if there are any
+    with Stream(old) as stream:
         assert stream.position == position
         assert stream.config.settings.ask_every == 10
         assert stream.config.picture_room == 2_000_000_000
