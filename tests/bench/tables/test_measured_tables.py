@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from csim.bench.datasets.digits import digits
 from csim.bench.layout.rows import measure_all
+from csim.bench.speed import races
 from csim.bench.tables import beta, closed_set, junk, mining, speed
 from csim.bench.vectors.samples import cut
 from csim.embed.losses import log_distance_matrix
@@ -117,24 +118,24 @@ def test_the_cube_of_the_race_is_the_sum_over_triplets():
     ]  # fmt: skip
     hard = [loss for loss in losses if loss > 0]
     assert 0 < len(hard) < len(losses)
-    assert float(speed.cube_loss(distances, columns, 0.2)) == pytest.approx(sum(hard) / len(hard))
+    assert float(races.cube_loss(distances, columns, 0.2)) == pytest.approx(sum(hard) / len(hard))
 
 
 def test_races_run_on_any_images(split):
     train, _ = split
     with one_thread():
         pairs = [
-            speed.race_losses(size=16, rounds=1),
+            races.race_losses(size=16, rounds=1),
             speed.race_training(train, SETTINGS, rounds=1, per_class=40),
             *speed.race_observing(train, 16, rounds=3, per_class=40),
-            speed.race_help(rounds=1),
+            races.race_help(rounds=1),
         ]
     assert all(ours > 0 and other > 0 for ours, other in pairs)
 
 
 def test_a_race_takes_turns():
     turns = []
-    speed.race(lambda: turns.append("ours"), lambda: turns.append("other"), rounds=3)
+    races.race(lambda: turns.append("ours"), lambda: turns.append("other"), rounds=3)
     assert turns == ["ours", "other"] * 3
 
 
