@@ -31,7 +31,7 @@ from csim.embed.encoder import CheckedEncoder, WhitenedEncoder, WhitenedVectors
 from csim.embed.gallery import Encoder, Gallery, ViewEncoder
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive, BatchHard, Literal, Mining
-from csim.embed.network import ConvBody, convolutions_id, pick_device
+from csim.embed.network import ConvBody, pick_device
 from csim.embed.network_trainer import NetworkTrainer, Progress
 from csim.embed.pretrained import open_pretrained
 from csim.embed.whitening import Whitening
@@ -286,15 +286,12 @@ def make_network_trainer(settings: Settings) -> NetworkTrainer:
     )
 
 
-def _open_gallery(
-    settings: Settings, model: Model, previous: Gallery | None, *, is_frozen: bool
-) -> Gallery:
+def _open_gallery(settings: Settings, model: Model, *, is_frozen: bool) -> Gallery:
     """Return what views the items of a model: their pixels, or their frozen vectors."""
     if is_frozen:
         return Gallery(WhitenedVectors(Whitening.from_arrays(model.network)), model.version)
     encoder = make_backbone(settings).open(model)
-    features_id = convolutions_id(model.network)
-    return Gallery(encoder, model.version, features_id, previous, recent=settings.recent)
+    return Gallery(encoder, model.version, recent=settings.recent)
 
 
 def _held_out_share(settings: Settings) -> float:

@@ -35,7 +35,7 @@ _PARTS = ("gallery", "head", "discovery", "dialogue", "store", "schedule")  # th
 class Engine:
     """Classify a stream, find what is new, learn from answers; store scores above `store_score`."""
 
-    open_gallery: Callable[[r.Model, Gallery | None], Gallery]
+    open_gallery: Callable[[r.Model], Gallery]
     head: Head
     evidence: Evidence
     discovery: Discovery
@@ -129,7 +129,7 @@ class Engine:
 
     def _use(self, model: r.Model) -> None:
         self.model = model
-        self._gallery = self.open_gallery(model, self._gallery)
+        self._gallery = self.open_gallery(model)
         self.head.install(model, self.dialogue.catalogue.current)
         self._is_stale = True
 

@@ -143,7 +143,9 @@ class Model:
     layer, a row per class. `held_out` are vectors of told images that no training saw. `trained`
     (n, d) and `trained_ids` (n,) are the images it was trained on, if thresholds need them.
     `image_shape` is that of what it was trained on: of images, or of frozen vectors, (d,).
-    `encoder` made these vectors; None if it is csim's own network or yours.
+    `encoder` made these vectors; None if it is csim's own network or yours. `network` may be the
+    mean of weights that move: `in_training` are those that the next training starts from, and
+    empty if these are `network` itself.
     """
 
     version: int
@@ -156,6 +158,7 @@ class Model:
     trained: Floats = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
     trained_ids: Ints = field(default_factory=lambda: np.zeros(0, int), compare=False, repr=False)
     encoder: EncoderId | None = None
+    in_training: Mapping[str, Floats] = field(default_factory=dict, compare=False, repr=False)
 
 
 # What happened.

@@ -83,18 +83,18 @@ class Settings:
     batch_size: int = 64
     # n_e. Higher fits the first labelled images better but takes longer in proportion.
     epochs: int = 14
-    # Batches of each later training, which continues from the previous model while the learning
-    # rate falls to zero. Higher fits better but takes longer in proportion; 0 starts from random
-    # weights and trains for `epochs`, unless `update_epochs` is set.
-    update_steps: int = 100
+    # Batches of each later training, which continues where the previous one stopped; the model is
+    # the mean weights of about the last half. Higher fits better but takes longer in proportion; 0
+    # starts from random weights and trains for `epochs`, unless `update_epochs` is set.
+    update_steps: int = 40
     # Epochs of each later training instead of `update_steps`: from the previous model, at the full
     # learning rate. A reading of the paper's "retrain" (docs/tuning.md). Higher fits better but
     # takes longer in proportion; 0 leaves it to `update_steps`.
     update_epochs: int = 0
     # Of Adam. Higher learns faster, until training no longer converges.
     learning_rate: float = 1e-3
-    # The same at the start of the `update_steps`; it then falls to zero. Higher learns more in few
-    # steps, until training no longer converges.
+    # The same for the `update_steps`. Higher learns more in few steps, until training no longer
+    # converges.
     update_rate: float = 1e-3
     # "balanced" draws every class equally often, so that old classes do not outnumber a new one.
     batches: Literal["plain", "balanced"] = "balanced"

@@ -114,7 +114,7 @@ class PlainCsim:
         self.shelves.setdefault(name, deque(maxlen=self.settings.store_size)).append(image)
 
     def vectors(self, images):
-        return self.parts.engine.open_gallery(self.job_model, None).embed(np.stack(images))
+        return self.parts.engine.open_gallery(self.job_model).embed(np.stack(images))
 
     def probabilities(self, images):
         return 1 / (
@@ -562,8 +562,8 @@ def count_embeddings(engine):
     counts = []
     open_gallery = engine.open_gallery
 
-    def open_counting(model, previous):
-        gallery = open_gallery(model, previous)
+    def open_counting(model):
+        gallery = open_gallery(model)
         gallery._encoder = CountingEncoder(gallery._encoder)
         counts.append(gallery._encoder.seen)
         return gallery

@@ -66,7 +66,7 @@ class CoverDoubt(Choice):
         labelled, columns = scene.reference
         columns = np.concatenate([columns, np.full(len(pending), -1)])
         recent, known = self._projection.place(
-            scene.items, [*labelled, *pending], scene.features, scene.features_id
+            scene.items, [*labelled, *pending], scene.features, scene.version
         )
         weights = scene.doubt.copy()
         may_join = np.full(len(scene), False)

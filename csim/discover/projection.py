@@ -1,8 +1,8 @@
 """The projection: features of recent and labelled images as points of few dimensions.
 
-Distances between points tell new classes from known ones. csim fits the projection when a model has
-other features than the one before, and again after a few searches: new classes may need other
-components. In between, the point of an image stays, so csim projects only images that came since.
+Distances between points tell new classes from known ones. csim fits the projection at the first
+search under a model, and again after a few searches: new classes may need other components. In
+between, the points of an image stay as they are, so csim projects only images that came since.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Projection:
     Parameters
     ----------
     turns
-        Searches that one fit serves, as long as the features stay. Higher takes less time, but
-        separates a new class from known ones later; 1 fits at each search.
+        Searches that one fit serves, as long as the model stays. Higher takes less time, but a new
+        class is separated from known ones later; 1 fits at each search.
     """
 
     def __init__(self, turns: int) -> None:
         self._turns = turns
-        self._features_id = ""  # of the features it was fitted on
+        self._version = 0  # of the model it was fitted for
         self._searches = 0  # since it was fitted
         self._centre: Floats = np.zeros(0, np.float32)  # (f,)
         self._axes: Floats = np.zeros((0, 0), np.float32)  # (f, c)
@@ -48,7 +48,7 @@ class Projection:
         self._points = ItemRows(_REMEMBERED)
 
     def place(
-        self, recent: Sequence[Item], labelled: Sequence[Item], features: Features, features_id: str
+        self, recent: Sequence[Item], labelled: Sequence[Item], features: Features, version: int
     ) -> tuple[Floats, Floats]:
         """Return the points of both, (n, c) and (m, c), for a search.
 
@@ -60,16 +60,16 @@ class Projection:
             The images; at least one is recent.
         features
             Returns the features of images, (n, f), under the model in use.
-        features_id
-            Names what makes the features. A new name fits the projection again.
+        version
+            The version of that model.
         """
         items = [*recent, *labelled]
-        if features_id != self._features_id or self._searches >= self._turns:
+        if version != self._version or self._searches >= self._turns:
             points = self._fit(features(items), len(recent))
             self._points = ItemRows(_REMEMBERED)
             if self._turns > 1:
                 self._points.add([(item.id, item.position) for item in items], points)
-            self._features_id = features_id
+            self._version = version
             self._searches = 0
         else:
             points = self._find(items, features)
@@ -79,7 +79,7 @@ class Projection:
     def state(self) -> State:
         """Return the fit; the points can be computed again."""
         return {
-            "features_id": self._features_id,
+            "version": self._version,
             "searches": self._searches,
             "centre": self._centre,
             "axes": self._axes,
@@ -88,7 +88,7 @@ class Projection:
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
-        self._features_id = state["features_id"]
+        self._version = state["version"]
         self._searches = state["searches"]
         self._centre = state["centre"]
         self._axes = state["axes"]

@@ -18,12 +18,9 @@ _MAX_LABELLED = 3000  # images of the store to compare with: enough to tell dens
 
 
 class Viewer(Protocol):
-    """Embed items."""
+    """Embed items with the model of a version."""
 
-    @property
-    def features_id(self) -> str:
-        """Return a name of what makes the features; those of another name do not compare."""
-        ...
+    version: int
 
     def vectors(self, items: Sequence[Item]) -> Floats:
         """Return one vector of unit length per item, (n, d)."""
@@ -133,9 +130,9 @@ class Scene:
         return self._viewer.features(items)
 
     @property
-    def features_id(self) -> str:
-        """Return a name of what makes the features; those of another name do not compare."""
-        return self._viewer.features_id
+    def version(self) -> int:
+        """Return the version of the model in use."""
+        return self._viewer.version
 
 
 def _best(scores: Floats) -> Ints:

@@ -67,42 +67,17 @@ class Gallery:
         Embeds the items that no view was given for.
     version
         The model's version; a given view of another version is ignored.
-    features_id
-        Names what makes the features: models of the same name have the same features. If not given,
-        no other model has them.
-    previous
-        The gallery of the model before. Its features stay if they have the same name.
     recent
         Items of the recent window. Higher remembers more views but uses more memory; older items
         are embedded again when they are needed.
     """
 
-    def __init__(
-        self,
-        encoder: ViewEncoder,
-        version: int,
-        features_id: str = "",
-        previous: Gallery | None = None,
-        *,
-        recent: int = 2_000,
-    ) -> None:
-        most = min(2 * recent + _LABELLED_ITEMS, _MOST_ITEMS)
+    def __init__(self, encoder: ViewEncoder, version: int, *, recent: int = 2_000) -> None:
         self._encoder = encoder
-        self._version = version
-        self._features_id = features_id
-        self._vectors = ItemRows(most)
-        self._features = ItemRows(most)
-        if previous is not None and features_id and features_id == previous._features_id:
-            self._features = previous._features
+        self.version = version
+        self._embedded = ItemRows(min(2 * recent + _LABELLED_ITEMS, _MOST_ITEMS))
         self._given = ItemRows(_GIVEN_ITEMS)
         self._shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # (d,) and (f,)
-
-    @property
-    def features_id(self) -> str:
-        """Return a name of what makes the features; those of another name do not compare."""
-        # Given features may be rounded differently, and are those of one model.
-        is_own = len(self._given) or not self._features_id
-        return f"{self._features_id} model {self._version}" if is_own else self._features_id
 
     def embed(self, images: Images | Floats) -> Floats:
         """Return one vector of unit length per image or frozen vector, (n, d).
@@ -148,29 +123,29 @@ class Gallery:
 
     def _column(self, items: Sequence[Item], column: int) -> Floats:
         """Return the vectors or the features of items, given or embedded."""
-        embedded = self._vectors if column == _VECTORS else self._features
         in_given = self._given.find(items)
-        in_embedded = np.where(in_given < 0, embedded.find(items), -1)
+        in_embedded = np.where(in_given < 0, self._embedded.find(items), -1)
+        if max(in_given.max(), in_embedded.max()) < 0:  # all are new, as most batches are
+            return self._embed(items)[column]
         parts = [
-            (np.flatnonzero(rows >= 0), memory.read(index, rows[rows >= 0]))
-            for rows, memory, index in ((in_given, self._given, column), (in_embedded, embedded, 0))
-            if rows.max() >= 0
+            (np.flatnonzero(rows >= 0), memory.read(column, rows[rows >= 0]))
+            for rows, memory in ((in_given, self._given), (in_embedded, self._embedded))
+            if (rows >= 0).any()
         ]
         missing = np.flatnonzero((in_given < 0) & (in_embedded < 0))
         if len(missing):
-            new = items if not parts else [items[index] for index in missing.tolist()]
-            parts.append((missing, self._embed(new)[column]))
+            new = self._embed([items[index] for index in missing.tolist()])
+            parts.append((missing, new[column]))
         return _in_order(parts)
 
     def _embed(self, items: Sequence[Item]) -> tuple[Floats, Floats]:
         """Return vectors and features of items that were not given, and remember them."""
         seen = self._encoder.view(stack(items))
+        columns = (seen.vectors, seen.features)
         # Views of frozen vectors cost less to compute than to keep.
         if items[0].frozen is None:
-            keys = [(item.id, item.position) for item in items]
-            self._vectors.add(keys, seen.vectors)
-            self._features.add(keys, seen.features)
-        return seen.vectors, seen.features
+            self._embedded.add([(item.id, item.position) for item in items], *columns)
+        return columns
 
     def _add_given(self, items: Sequence[Item], given: GivenViews) -> None:
         """Check the given views of this model, and remember them."""
@@ -182,7 +157,7 @@ class Gallery:
             (item, view)
             for item, view in zip_longest(items, given)
             # A frozen vector gives the view; the features of one from outside are that vector.
-            if view is not None and view.model == self._version and item.frozen is None
+            if view is not None and view.model == self.version and item.frozen is None
         ]
         if not pairs:
             return

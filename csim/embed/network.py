@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import Self
 
 import numpy as np
 import torch
@@ -85,19 +83,6 @@ class ConvBody(nn.Module):
         self.norm = nn.BatchNorm1d(hidden_units) if batch_norm else nn.Identity()
         self.embedding = nn.Linear(hidden_units, embedding_size)
         self.size = embedding_size
-        self._has_frozen_convolutions = False
-
-    def freeze_convolutions(self) -> None:
-        """Let training change only what comes after the convolutions: a third of the time."""
-        self.features.requires_grad_(False)
-        self._has_frozen_convolutions = True
-
-    def train(self, mode: bool = True) -> Self:
-        """Switch to training, or back; frozen convolutions do not follow."""
-        super().train(mode)
-        if self._has_frozen_convolutions:
-            self.features.eval()
-        return self
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return one vector of unit length per image."""
@@ -187,23 +172,6 @@ class OpenWorldNetwork(nn.Module):
         return {
             name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()
         }
-
-
-def convolutions_id(arrays: Mapping[str, Floats]) -> str:
-    """Return a name of a network's convolutions: the same weights have the same name.
-
-    >>> arrays = {"body.features.0.weight": np.ones(3), "body.hidden.weight": np.ones(3)}
-    >>> name = convolutions_id(arrays)
-    >>> convolutions_id({**arrays, "body.hidden.weight": np.zeros(3)}) == name
-    True
-    >>> convolutions_id({**arrays, "body.features.0.weight": np.zeros(3)}) == name
-    False
-    """
-    content = sha256()
-    for name in sorted(arrays):
-        if name.startswith("body.features."):
-            content.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
-    return content.hexdigest()
 
 
 _PER_CLASS = ("one_vs_rest.directions", "one_vs_rest.bias")

@@ -13,6 +13,7 @@ from torch import Tensor
 from csim.embed.adam import Adam
 from csim.embed.batches import Batches
 from csim.embed.network import OpenWorldNetwork
+from csim.embed.weight_mean import WeightMean
 from csim.records import Ints
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -36,7 +37,7 @@ class NetworkTrainer:
     learning_rate
         Of Adam. Higher learns faster, until training no longer converges.
     update_rate
-        The same at the start of a training for a number of steps. Higher learns more in few steps.
+        The same in a training for a number of steps. Higher learns more in few steps.
     """
 
     def __init__(
@@ -65,19 +66,22 @@ class NetworkTrainer:
         rng: np.random.Generator,
         steps: int = 0,
         epochs: int = 0,
+        mean: OpenWorldNetwork | None = None,
         progress: Progress | None = None,
     ) -> None:
         """Train `network` in place on inputs, (n, …), with their true columns, (n,).
 
-        With `steps` above 0 it trains for that many batches instead of all epochs. The learning
-        rate then falls to zero, so that a short training converges. With `epochs` above 0 it trains
-        for that many epochs instead of its own. Higher fits better but takes longer in proportion.
+        With `steps` above 0 it trains for that many batches at the update rate instead of all
+        epochs. With `epochs` above 0 it trains for that many epochs instead of its own. Higher fits
+        better but takes longer in proportion. `mean` follows the weights over the steps.
         """
         targets = torch.from_numpy(np.asarray(columns, np.int64)).to(inputs.device)
         optimiser = Adam(network.parameters())
         epochs = epochs or self.epochs
         if steps:
             epochs = max(1, round(steps * self.batches.size / len(columns)))
+        rate = self.update_rate if steps else self.learning_rate
+        follower = WeightMean(network, mean, steps) if mean is not None else None
         taken = 0
         network.train()
         for epoch in count(1):
@@ -90,7 +94,9 @@ class NetworkTrainer:
                 loss = self.loss(vectors, logits, targets[batch])
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
-                optimiser.step(self._rate(taken + len(losses), steps))
+                optimiser.step(rate)
+                if follower:
+                    follower.follow()
                 losses.append(loss.detach())
             taken += len(losses)
             is_last = taken >= steps if steps else epoch >= epochs
@@ -103,10 +109,6 @@ class NetworkTrainer:
             if is_last:
                 break
         network.eval()
-
-    def _rate(self, taken: int, steps: int) -> float:
-        """Return the learning rate after `taken` batches; of `steps`, it falls to zero."""
-        return self.update_rate * (1 - taken / steps) if steps else self.learning_rate
 
 
 @contextmanager

@@ -1,24 +1,28 @@
 """Train a model from a job: csim's own network.
 
 The network starts from random weights, or from the previous model for a number of steps or epochs.
-In the second case a new class starts from the mean of its images' vectors. With `hold_out` some
-images of every class are held out of training. Their vectors are part of the model: thresholds are
-fitted on them.
+In the second case a new class starts from the mean of its images' vectors. Steps have a constant
+rate, and the model is the mean of the weights; the next training starts from the last ones.
+
+With `hold_out` some images of every class are held out of training. Their vectors are part of the
+model: thresholds are fitted on them.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from csim.embed.backbone import OwnBackbone
 from csim.embed.network import OpenWorldNetwork
 from csim.embed.network_trainer import NetworkTrainer, Progress, seeded
-from csim.records import Bools, Floats, Images, Ints, Job, Model
+from csim.records import Bools, ClassId, Floats, Images, Ints, Job, Model
 
-_WHOLE_EVERY = 4  # versions: the updates between them train no convolutions, which hardly change
 _MIN_TRAINED = 5  # the first images of a class, never held out: too few to give any away
 
 
@@ -84,14 +88,17 @@ class ModelTrainer:
         steps = self._update_steps if previous is not None else 0
         epochs = self._update_epochs if previous is not None else 0
         network.to(self._device)
+        mean = None
         if previous is not None and (steps or epochs):
-            network.continue_from(previous.network, previous.class_ids)
-            new = set(network.class_ids) - set(previous.class_ids)
-            for column, class_id in enumerate(network.class_ids):
-                if class_id in new:
-                    network.imprint(column, inputs[(columns == column) & ~is_held])
-            if steps and not new and job.version % _WHOLE_EVERY:
-                network.body.freeze_convolutions()
+            shown = {
+                class_id: inputs[(columns == column) & ~is_held]
+                for column, class_id in enumerate(network.class_ids)
+                if class_id not in previous.class_ids
+            }
+            if steps:
+                mean = deepcopy(network)
+                _continue(mean, previous.network, previous.class_ids, shown)
+            _continue(network, previous.in_training or previous.network, previous.class_ids, shown)
         self._trainer.fit(
             network,
             inputs[~is_held],
@@ -99,22 +106,37 @@ class ModelTrainer:
             rng=rng,
             steps=steps,
             epochs=epochs,
+            mean=mean,
             progress=progress,
         )
-        head = network.one_vs_rest
-        encoder = self._backbone.encoder(network)
+        result = mean or network
+        head = result.one_vs_rest
+        encoder = self._backbone.encoder(result)
         is_kept = ~is_held & self._keep_trained
         return Model(
             version=job.version,
             class_ids=network.class_ids,
             image_shape=job.images.shape[1:],
-            network=network.arrays(),
+            network=result.arrays(),
             weights=head.weights().detach().cpu().numpy().copy(),
             bias=head.bias.detach().cpu().numpy().copy(),
             held_out=encoder.embed(job.images[is_held]),
             trained=encoder.embed(job.images[is_kept]),
             trained_ids=job.labels[is_kept],
+            in_training=network.arrays() if mean else {},
         )
+
+
+def _continue(
+    network: OpenWorldNetwork,
+    weights: Mapping[str, Floats],
+    class_ids: Sequence[ClassId],
+    new: Mapping[ClassId, Tensor],
+) -> None:
+    """Start from earlier weights with their classes, and each new class from its images."""
+    network.continue_from(weights, class_ids)
+    for class_id, inputs in new.items():
+        network.imprint(network.class_ids.index(class_id), inputs)
 
 
 def held_out(images: Images | Floats, columns: Ints, is_told: Bools, share: float) -> Bools:

@@ -125,6 +125,6 @@ def test_a_gallery_can_give_the_features():
     recent = items_at(RNG.normal(size=(9, 2)))
     gallery = Gallery(Twice(), 4)
     placed, known = Projection(turns=2).place(
-        recent, recent[:3], lambda chosen: gallery.features(chosen), gallery.features_id
+        recent, recent[:3], lambda chosen: gallery.features(chosen), gallery.version
     )
     assert (placed[:3] == known).all()

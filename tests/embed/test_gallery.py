@@ -92,7 +92,7 @@ def test_memory_is_bounded_and_what_was_forgotten_is_looked_at_anew(make_item, m
     gallery = Gallery(encoder, 1, recent=0)
     for start in range(0, 100, 5):
         gallery.vectors(make_items(make_item, range(start, start + 5)))
-        assert len(gallery._vectors) <= room
+        assert len(gallery._embedded) <= room
     assert encoder.looked == list(range(100))
     gallery.vectors(make_items(make_item, range(100 - room, 100)))
     assert encoder.looked == list(range(100))  # the newest are still remembered
@@ -209,28 +209,3 @@ def test_the_memory_of_given_views_is_bounded_and_restores_as_it_was(make_item, 
 
 def test_no_items_have_no_views():
     assert Gallery(Counting(), 1).vectors([]).shape[0] == 0
-
-
-def test_features_stay_while_their_name_does_and_vectors_never(make_item):
-    items = make_items(make_item, [4, 5])
-    first = Gallery(Counting(), 1, "same")
-    features = first.features(items)
-    for name, expected in (("same", []), ("other", [4, 5])):
-        encoder = Counting()
-        second = Gallery(encoder, 2, name, first)
-        assert (second.features(items) == features).all()
-        assert encoder.looked == expected
-        second.vectors(items)
-        assert encoder.looked == [4, 5]
-
-
-def test_given_features_and_those_without_a_name_are_of_one_model_alone(make_item):
-    items = make_items(make_item, [4, 5])
-    assert Gallery(Counting(), 1, "a").features_id == Gallery(Counting(), 2, "a").features_id
-    assert Gallery(Counting(), 1).features_id != Gallery(Counting(), 2).features_id
-    first, second = Gallery(Counting(), 1, "a"), Gallery(Counting(), 2, "a")
-    first.vectors(items, given=[view_of(4), None])
-    assert first.features_id != second.features_id
-    restored = Gallery(Counting(), 1, "a")
-    restored.restore(first.state())
-    assert restored.features_id == first.features_id

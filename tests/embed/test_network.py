@@ -308,19 +308,3 @@ def test_a_device_that_torch_does_not_know_is_refused(name):
 def test_a_device_that_is_not_there_is_refused_before_anything_is_moved_to_it():
     with pytest.raises(SettingsError, match="cuda:63"):
         pick_device("cuda:63")
-
-
-def test_frozen_convolutions_stay_and_see_images_in_training_as_they_do_afterwards():
-    body = make_body((8, 8), batch_norm=True)
-    inputs = draw_inputs((8, 8))
-    body.train()(inputs)  # the batch norm has seen something
-    body.freeze_convolutions()
-    before = [tensor.clone() for tensor in body.features.state_dict().values()]
-    expected = body.eval().view(inputs)[1]
-    body.train()
-    assert torch.equal(body.view(inputs)[1], expected)
-    body(inputs).sum().backward()
-    assert all(parameter.grad is None for parameter in body.features.parameters())
-    assert body.hidden.weight.grad is not None
-    after = body.features.state_dict().values()
-    assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))

@@ -146,9 +146,7 @@ def test_a_known_class_that_comes_twice_as_often_is_not_taken_for_new(zeros):
     engine = clf._engine
     scene = Scene(engine.discovery.pool.items(), engine.gallery, engine.head, engine.store)
     labelled, columns = scene.reference
-    recent, known = Projection(turns=1).place(
-        scene.items, labelled, scene.features, scene.features_id
-    )
+    recent, known = Projection(turns=1).place(scene.items, labelled, scene.features, scene.version)
     new = novelty(recent, np.arange(len(recent)), known, scene.guesses, columns)
     # None is 1.5 times as far from the labelled images as from the recent ones.
     assert np.maximum(scene.doubt, new).max() < 0.5
