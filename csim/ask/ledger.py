@@ -58,6 +58,7 @@ class Ledger:
             raise SettingsError(f"size must be at least 1, got {size}")
         self.size = size
         self._entries: dict[QuestionId, Entry] = {}
+        self._maybe_open: list[QuestionId] = []  # every open question, and some that were
         # Questions per item id: a split question and its parts share their items.
         self._uses: Counter[object] = Counter()
         self._last_id = 0
@@ -89,6 +90,7 @@ class Ledger:
                 is_given,
             )
             self._entries[question.id] = Entry(question)
+            self._maybe_open.append(question.id)
             self._uses.update(item.id for item in question.members)
             questions.append(question)
         return questions
@@ -139,6 +141,8 @@ class Ledger:
         """Forget the oldest questions until the images fit; return those that were unanswered."""
         expired = []
         surplus = self._uses.total() - self.size
+        if surplus <= 0:
+            return []
         for question_id in sorted(
             self._entries, key=lambda q: (self._entries[q].status not in SETTLED, q)
         ):
@@ -153,7 +157,16 @@ class Ledger:
 
     def questions(self, status: Status = "open") -> list[Question]:
         """Return the questions with a status, oldest first."""
-        return [entry.question for entry in self._entries.values() if entry.status == status]
+        if status != "open":
+            return [entry.question for entry in self._entries.values() if entry.status == status]
+        # No question becomes open again, so those that no longer are need no second look.
+        open_ids = [
+            question_id
+            for question_id in self._maybe_open
+            if question_id in self._entries and self._entries[question_id].status == "open"
+        ]
+        self._maybe_open = open_ids
+        return [self._entries[question_id].question for question_id in open_ids]
 
     def entry(self, question_id: QuestionId) -> Entry:
         """Return the entry of a question, or raise a `QuestionError` if there is none."""
@@ -255,3 +268,4 @@ class Ledger:
             excluded = frozenset(state["freed"].get(str(question_id), ()))
             parts = tuple(state.get("parts", {}).get(str(question_id), ()))
             self._entries[question_id] = Entry(question, status, class_id, excluded, parts)
+        self._maybe_open = list(self._entries)

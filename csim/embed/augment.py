@@ -47,10 +47,7 @@ class Augment:
         count, _, height, width = inputs.shape
         padded = functional.pad(inputs, (self.shift,) * 4, mode="replicate")
         draws = rng.integers(0, 2 * self.shift + 1, (2, count))
-        offsets = torch.from_numpy(draws).to(inputs.device)
-        rows = offsets[0][:, None] + torch.arange(height, device=inputs.device)  # (n, h)
-        columns = offsets[1][:, None] + torch.arange(width, device=inputs.device)  # (n, w)
-        image = torch.arange(count, device=inputs.device)[:, None, None]
-        channels_last = padded.permute(0, 2, 3, 1)
-        shifted = channels_last[image, rows[:, :, None], columns[:, None, :]]  # (n, h, w, channels)
-        return shifted.permute(0, 3, 1, 2)
+        down, right = torch.from_numpy(draws).to(inputs.device)
+        # (n, channels, down, right, h, w), without a copy
+        windows = padded.unfold(2, height, 1).unfold(3, width, 1)
+        return windows[torch.arange(count, device=inputs.device), :, down, right]

@@ -101,13 +101,19 @@ class ConvBody(nn.Module):
         return self._vectors(maps), grid.flatten(1)
 
     def _maps(self, inputs: Tensor) -> Tensor:
-        # Channels last is twice as fast on a CPU.
+        # Channels last is twice as fast on a CPU, on the way back too.
         maps: Tensor = self.features(inputs.to(memory_format=torch.channels_last))
+        if maps.requires_grad:
+            maps.register_hook(_channels_last)  # type: ignore[no-untyped-call]
         return maps
 
     def _vectors(self, maps: Tensor) -> Tensor:
         hidden = functional.relu(self.norm(self.hidden(maps.flatten(1))))
         return functional.normalize(self.embedding(hidden), dim=1)
+
+
+def _channels_last(gradient: Tensor) -> Tensor:
+    return gradient.contiguous(memory_format=torch.channels_last)
 
 
 class OneVsRest(nn.Module):

@@ -121,6 +121,19 @@ def test_room_is_made_by_forgetting_settled_questions_first_and_the_oldest_of_th
     assert "e" in ledger
 
 
+@pytest.mark.parametrize("status", ["answered", "skipped", "split", "undone"])
+def test_a_question_that_was_open_is_listed_no_more_also_after_a_restart(status):
+    ledger = ledger_with(group("a", "b"), group("c", "d"), group("e", "f"))
+    assert [question.id for question in ledger.questions()] == [1, 2, 3]
+    ledger.mark(2, status)
+    ledger.open([group("g")], [()], position=9)
+    again = Ledger(100)
+    again.restore(ledger.state())
+    for one in (ledger, again):
+        assert [question.id for question in one.questions()] == [1, 3, 4]
+        assert [question.id for question in one.questions(status)] == [2]
+
+
 def test_a_ledger_that_is_full_for_long_remembers_no_more_than_it_may():
     ledger = Ledger(50)
     for number in range(400):
