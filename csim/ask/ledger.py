@@ -123,9 +123,9 @@ class Ledger:
         A question keeps the image that it shows. Returns the questions that lost members, and
         which.
         """
-        ids = {item.id for item in items}
+        ids = {item.id for item in items if item.id in self._uses}
         removed = []
-        for question in self.questions():
+        for question in self.questions() if ids else ():
             shown = question.representative
             gone = [item for item in question.members if item.id in ids and item != shown]
             if gone:
