@@ -23,7 +23,6 @@ _MANY_FEATURES = 600  # more come from pretrained encoders; their components mus
 _EXACT_SAMPLE_SIZE = 2000  # images to find the components of many features from
 _MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
 _REMEMBERED = 40_000  # points; older ones are computed again when they are needed
-_ROWS = 64  # project a multiple of so many at a time: a point is then the same in any batch
 
 Features = Callable[[Sequence[Item]], Floats]
 
@@ -122,10 +121,9 @@ class Projection:
         return points
 
     def _project(self, features: Floats) -> Floats:
-        count = len(features)
-        centred = np.zeros((-(-count // _ROWS) * _ROWS, features.shape[1]), features.dtype)
-        centred[:count] = features - self._centre  # subtracted first: rounding is then small
-        points: Floats = (centred @ self._axes)[:count]
+        centred = features - self._centre  # subtracted first: rounding is then small
+        # One product per image: rounding in a product of many depends on an image's row.
+        points: Floats = np.matmul(centred[:, None, :], self._axes)[:, 0]
         return points
 
 

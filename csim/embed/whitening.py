@@ -26,9 +26,6 @@ _MAX_AXES = 128  # directions to shorten: more gain little and make models large
 _SHRINKAGE = 0.3
 _MIN_LENGTH = 1e-12
 _MIN_SHARE = 1e-6  # of all variance, that an axis must have: less is rounding
-# Vectors per matrix product. Batches of other sizes use other kernels, which round differently: a
-# vector would depend on its batch.
-_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -74,12 +71,10 @@ class Whitening:
 
     def apply(self, vectors: Images | Floats) -> Floats:
         """Return frozen vectors, (n, d), whitened and at unit length."""
-        blocks = -(-len(vectors) // _BLOCK)
-        centred = np.zeros((blocks * _BLOCK, len(self.mean)), np.float32)
-        centred[: len(vectors)] = vectors - self.mean
-        for block in centred.reshape(blocks, _BLOCK, len(self.mean)):
-            block -= ((block @ self.axes.T) * self.damping) @ self.axes
-        return unit(centred[: len(vectors)])
+        # One product per image: rounding in a product of many depends on an image's row.
+        centred = (vectors - self.mean)[:, None, :]
+        centred -= np.matmul(np.matmul(centred, self.axes.T) * self.damping, self.axes)
+        return unit(centred[:, 0])
 
 
 def unit(vectors: Floats) -> Floats:

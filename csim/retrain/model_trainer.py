@@ -13,6 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -109,21 +110,23 @@ class ModelTrainer:
             mean=mean,
             progress=progress,
         )
-        result = mean or network
-        head = result.one_vs_rest
-        encoder = self._backbone.encoder(result)
+        result = self._model(mean or network, job, is_held)
+        return replace(result, in_training=network.arrays()) if mean else result
+
+    def _model(self, network: OpenWorldNetwork, job: Job, is_held: Bools) -> Model:
+        head = network.one_vs_rest
+        encoder = self._backbone.encoder(network)
         is_kept = ~is_held & self._keep_trained
         return Model(
             version=job.version,
             class_ids=network.class_ids,
             image_shape=job.images.shape[1:],
-            network=result.arrays(),
+            network=network.arrays(),
             weights=head.weights().detach().cpu().numpy().copy(),
             bias=head.bias.detach().cpu().numpy().copy(),
             held_out=encoder.embed(job.images[is_held]),
             trained=encoder.embed(job.images[is_kept]),
             trained_ids=job.labels[is_kept],
-            in_training=network.arrays() if mean else {},
         )
 
 
