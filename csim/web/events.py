@@ -27,10 +27,19 @@ _EXAMPLE = (
     'data: {"position": 512, "item_id": "camera-2/000017.png", "class_id": 3, "score": 0.93, '
     '"model": 2, "time": "2026-11-17T08:30:00.250Z"}\n\n'
 )
+_EVENT = {  # a schema of each event, as OpenAPI 3.2 describes sequences
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"type": "string"},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["id", "event", "data"],
+}
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "An endless stream of events, and a comment as a sign of life.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+        "content": {"text/event-stream": {"schema": _EVENT, "example": _EXAMPLE}},
     },
     **documented(),
 }
