@@ -99,6 +99,7 @@ def test_a_vector_does_not_depend_on_its_batch():
     together = whitening.apply(vectors)
     for count in (1, 2, 5, 63, 64, 65, 130):
         assert (whitening.apply(vectors[:count]) == together[:count]).all()
+        assert (whitening.apply(vectors[9 : 9 + count]) == together[9 : 9 + count]).all()
     assert whitening.apply(vectors[:0]).shape == (0, 300)
 
 
