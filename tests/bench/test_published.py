@@ -10,7 +10,6 @@ import pytest
 from csim.bench.plans.plan import Plan
 from csim.bench.results import read_all
 from csim.bench.tables import (
-    convolution,
     photos,
     reproduced,
     sensitivity,
@@ -22,7 +21,6 @@ RESULTS = Path(__file__).parents[2] / "results"
 TABLES = {
     "stream": stream.cases(Plan()),
     "reproduced": reproduced.cases(Plan(thin=1)),
-    "convolution": convolution.cases(Plan()),
     "sensitivity": sensitivity.cases(Plan(seeds=(0,))),
     "tuning": tuning.cases(Plan(seeds=(200, 201, 202), thin=1)),
     "photos": photos.cases(Plan(thin=1)),
