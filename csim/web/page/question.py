@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from csim.errors import QuestionError
 from csim.folder import leases
@@ -76,19 +76,28 @@ class Lesson:
 
 
 @router.get("/")
-async def start(request: Request, labeller: Labeller = None) -> RedirectResponse:
-    """Give a new browser its name and lead to the first question."""
-    response = see_other("/questions")
-    if labeller is None:
-        introduce(request, response, new_labeller())
-    return response
+async def start() -> RedirectResponse:
+    """Send the browser to the first question."""
+    return see_other("/questions")
 
 
 @router.get("/questions")
 async def show_next(
-    request: Request, service: TheService, labeller: Labeller = None, said: int | None = None
-) -> HTMLResponse:
-    """Show the most valuable question, or what to do if there is none."""
+    request: Request,
+    service: TheService,
+    labeller: Labeller = None,
+    said: int | None = None,
+    named: bool = False,
+) -> Response:
+    """Show the most valuable question, or what to do if there is none.
+
+    A new browser gets its name first and asks again with it. Otherwise another browser could take
+    the question that is on its screen.
+    """
+    if labeller is None and said is None and not named:
+        response = see_other("/questions?named=true")
+        introduce(request, response, new_labeller())
+        return response
     found = await _take(service, labeller, None, ())
     return await _page(request, service, labeller, found, said)
 

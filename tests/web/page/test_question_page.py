@@ -154,7 +154,7 @@ def test_a_new_browser_gets_a_question_that_nobody_has_and_answers_it_and_the_ne
     service, open_page
 ):
     other = question_id(open_page(url_of(service)))
-    page = open_page(url_of(service), "/questions")  # not "/", which gives a browser its name
+    page = open_page(url_of(service), "/questions")
     seen = [question_id(page)]
     for _ in range(3):
         page.keyboard.press("Enter")

@@ -20,7 +20,7 @@ VIEWS = (
 
 @pytest.mark.parametrize("path", VIEWS)
 def test_a_view_allows_nothing_inline_and_nothing_from_elsewhere(shown, path):
-    response = shown.get(path)
+    response = shown.get(path, follow_redirects=True)
     assert response.status_code == 200
     policy = response.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -30,8 +30,10 @@ def test_a_view_allows_nothing_inline_and_nothing_from_elsewhere(shown, path):
 
 
 def test_static_files_are_kept_for_ever_under_a_path_that_names_their_content(shown):
-    page = shown.get("/questions").text
-    for path in re.findall(r'"(/static/[^"]+)"', page):
+    page = shown.get("/questions", follow_redirects=True).text
+    paths = re.findall(r'"(/static/[^"]+)"', page)
+    assert paths
+    for path in paths:
         response = shown.get(path)
         assert response.status_code == 200
         assert "immutable" in response.headers["cache-control"]
@@ -98,15 +100,31 @@ def test_a_form_of_another_site_is_refused(shown):
     assert shown.get("/v1/questions/1").json()["status"] == "open"
 
 
-def test_a_browser_takes_a_question_only_after_it_has_its_cookie(labeller):
-    for taken in (0, 1):  # the first answer sets the cookie
-        labeller.get("/questions").raise_for_status()
-        leases = [entry["lease"] for entry in labeller.get("/v1/questions").json()["questions"]]
-        assert len(leases) - leases.count(None) == taken
+def leases(client):
+    entries = client.get("/v1/questions").json()["questions"]
+    return {entry["id"]: entry["lease"]["labeller"] for entry in entries if entry["lease"]}
+
+
+def test_nobody_else_gets_the_question_that_a_new_browser_shows(labeller):
+    named = labeller.get("/questions")
+    assert named.status_code == 303
+    assert not leases(labeller)
+    page = labeller.get(named.headers["location"]).raise_for_status().text
+    shown_id = int(re.search(r'data-id="(\d+)"', page).group(1))
+    assert list(leases(labeller)) == [shown_id]
+    assert f'data-labeller="{leases(labeller)[shown_id]}"' in page
+
+
+def test_a_browser_without_cookies_takes_no_question(labeller):
+    for _ in range(2):
+        page = labeller.get("/questions?named=true").raise_for_status().text
+        labeller.cookies.clear()
+        assert 'class="question"' in page
+        assert not leases(labeller)
 
 
 def test_a_stream_without_images_says_what_to_do(client):
-    assert "No image has come yet" in client.get("/questions").text
+    assert "No image has come yet" in client.get("/questions", follow_redirects=True).text
     assert "No image has come yet" in client.get("/overview").text
     assert "Nobody has said anything yet" in client.get("/history").text
     assert client.get("/map/points").json()["points"] is None
