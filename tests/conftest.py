@@ -1,11 +1,19 @@
 """What several tests share. Tests can import the modules in this folder."""
 
 import os
+import signal
 from collections.abc import Callable
 
 # One thread, set before anything reads it: sums are then added in the same order on every machine,
 # and two threads do not wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Tests of signals start processes, which ignore what the tests ignore. In the background of a shell
+# that is Ctrl-C, under `nohup` the end of the terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)  # the tests themselves go on
 
 import numpy as np
 import pytest
