@@ -109,6 +109,8 @@ def test_a_service_with_a_token_asks_for_it_once(named_base, open_page, tmp_path
         page.goto(url_of(client))
         page.keyboard.press("Enter")
         page.wait_for_function("() => localStorage.getItem('csim-unsent') === '[]'")
+        # The next question may still load its pictures, which a logged-out browser may not see.
+        page.goto(url_of(client) + "/settings")
         page.click("text=Log out")
         page.goto(url_of(client) + "/overview")
         assert "/login" in page.url
