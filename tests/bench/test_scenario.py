@@ -417,7 +417,7 @@ def test_classes_of_two_images_are_enough(scenario):
 def test_a_share_that_leaves_too_few_known_or_none_to_discover_is_refused(scenario, share):
     with pytest.raises(
         SettingsError,
-        match=r"known_share .* got .* for 10 classes choose 0\.2 or more, and less than 1",
+        match=r"classes \(--r\) .* got .* for 10 classes choose 0\.2 or more, and less than 1",
     ):
         scenario(numbered([20] * 10), known_share=share, seed=1)
 

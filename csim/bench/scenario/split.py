@@ -113,7 +113,8 @@ def count_known(data: DataSet, *, known_share: float, seed: int, warm_up: int) -
     if not 2 <= known < len(sizes):
         lowest = math.ceil(2000 / len(sizes)) / 1000
         raise SettingsError(
-            f"known_share must leave at least 2 known classes and 1 new one, got {known_share}; "
+            "the share of known classes (--r) must leave at least 2 known and 1 new, got "
+            f"{known_share}; "
             f"for {len(sizes)} classes choose {lowest:g} or more, and less than 1"
         )
     if warm_up < 1:

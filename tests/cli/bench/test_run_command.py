@@ -291,9 +291,9 @@ REFUSED = {
     ),
     "r of 0": (
         ["default", "digits", "--r", "0"],
-        ["at least 2 known classes", "got 0.0", "0.2 or more"],
+        ["(--r)", "at least 2 known", "got 0.0", "0.2 or more"],
     ),
-    "r of 1": (["default", "digits", "--r", "1"], ["1 new one", "got 1.0", "less than 1"]),
+    "r of 1": (["default", "digits", "--r", "1"], ["1 new", "got 1.0", "less than 1"]),
     "r of 0.05": (
         ["default", "digits", "--r", "0.05"],
         ["at least 2 known", "got 0.05", "10 classes choose 0.2"],
@@ -509,7 +509,7 @@ def test_on_a_terminal_a_bar_shows_images_and_an_estimate(tmp_path):
     words = [
         "default",
         "digits",
-        *settings(hidden_units=100, epochs=8),
+        *settings(hidden_units=100, epochs=8, update_labels=2, update_steps=40),
         "--out",
         tmp_path,
     ]  # some seconds
