@@ -37,6 +37,7 @@ from csim.embed.pretrained import open_pretrained
 from csim.embed.whitening import Whitening
 from csim.engine import Engine
 from csim.errors import EncoderError
+from csim.free_memory import return_free_memory
 from csim.records import EncoderId, Job, Model
 from csim.retrain.evidence import Evidence, held_out, stored, trained
 from csim.retrain.frozen_trainer import FrozenTrainer
@@ -51,6 +52,7 @@ _HELD_OUT = (
     0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
 )
 _SEARCH_TURNS = 5  # searches that share a comparison of known images, and a projection
+_MODELS_BETWEEN_RETURNS = 8  # of free memory to the system: more often takes time
 
 
 _EVIDENCE: dict[str, Evidence] = {
@@ -142,7 +144,9 @@ def make_trainer(settings: Settings) -> ModelTrainer:
 def make_frozen_trainer(settings: Settings, identity: EncoderId | None) -> FrozenTrainer:
     """Return what trains models on the vectors of a frozen encoder."""
     return FrozenTrainer(
-        identity, hold_out=_held_out_share(settings), keep_trained=_keeps_trained(settings)
+        identity,
+        expect=settings.threshold == "quantile",
+        keep_trained=_keeps_trained(settings),
     )
 
 
@@ -215,8 +219,8 @@ def make_discovery(
 ) -> Discovery:
     """Return what finds the images to ask about; `choice` replaces the one of the settings.
 
-    Over frozen vectors (`is_frozen`) a search compares every image: it takes far less time than the
-    encoder.
+    Over frozen vectors (`is_frozen`) a search looks at the neighbours of every image: it takes far
+    less time than the encoder.
     """
     rng = np.random.default_rng(settings.seed)
     representative = Medoid() if settings.representative == "medoid" else RandomMember(rng)
@@ -225,9 +229,8 @@ def make_discovery(
             eps=settings.eps, min_points=settings.min_points, representative=representative
         )
         return Discovery(Buffer(settings.buffer_size), purify, representative)
-    turns = 1 if is_frozen else _SEARCH_TURNS
-    watch = NoveltyWatch(turns)
-    projection = Projection(turns)
+    watch = NoveltyWatch(1 if is_frozen else _SEARCH_TURNS)
+    projection = Projection(_SEARCH_TURNS, recent=settings.recent)
     stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
         "new-or-doubtful": CoverDoubt(
@@ -286,12 +289,19 @@ def make_network_trainer(settings: Settings) -> NetworkTrainer:
     )
 
 
-def _open_gallery(settings: Settings, model: Model, *, is_frozen: bool) -> Gallery:
-    """Return what views the items of a model: their pixels, or their frozen vectors."""
+def _open_gallery(
+    settings: Settings, model: Model, before: Gallery | None, *, is_frozen: bool
+) -> Gallery:
+    """Return what views the items of a model: their pixels, or their frozen vectors.
+
+    `before` is the gallery of the model in use so far.
+    """
+    if model.version % _MODELS_BETWEEN_RETURNS == 0:
+        return_free_memory()
     if is_frozen:
         return Gallery(WhitenedVectors(Whitening.from_arrays(model.network)), model.version)
     encoder = make_backbone(settings).open(model)
-    return Gallery(encoder, model.version, recent=settings.recent)
+    return Gallery(encoder, model.version, recent=settings.recent, before=before)
 
 
 def _held_out_share(settings: Settings) -> float:

@@ -27,8 +27,9 @@ from csim.records import EncoderId, Model, State
 from csim.settings import brought_up_to_date
 
 # 4 to 5: views from outside, the last search, names of settings. 5 to 6: the audit.
-# 6 to 7: encoders by name, junk, images labelled unasked.
-FORMAT = 7
+# 6 to 7: encoders by name, junk, images labelled unasked. 7 to 8: weights in training, expected
+# scores.
+FORMAT = 8
 _ARRAY = "$array"
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -160,7 +161,12 @@ def _from_format_4(state: State) -> State:
     return _from_format_5(upgraded)
 
 
-_UPGRADES = {4: _from_format_4, 5: _from_format_5, 6: _from_format_6}
+def _from_format_7(state: State) -> State:
+    """Return a state of format 7: the views from outside had ids too, which nothing reads."""
+    return state
+
+
+_UPGRADES = {4: _from_format_4, 5: _from_format_5, 6: _from_format_6, 7: _from_format_7}
 
 
 def _take_apart(value: Any, path: str, arrays: Arrays) -> Any:  # noqa: ANN401

@@ -86,16 +86,16 @@ class Settings:
     # Batches of each later training, which continues where the previous one stopped; the model is
     # the mean weights of about the last half. Higher fits better but takes longer in proportion; 0
     # starts from random weights and trains for `epochs`, unless `update_epochs` is set.
-    update_steps: int = 40
+    update_steps: int = 30
     # Epochs of each later training instead of `update_steps`: from the previous model, at the full
     # learning rate. A reading of the paper's "retrain" (docs/tuning.md). Higher fits better but
     # takes longer in proportion; 0 leaves it to `update_steps`.
     update_epochs: int = 0
     # Of Adam. Higher learns faster, until training no longer converges.
     learning_rate: float = 1e-3
-    # The same for the `update_steps`. Higher learns more in few steps, until training no longer
-    # converges.
-    update_rate: float = 1e-3
+    # The same for the `update_steps`, whose mean bears a higher rate (docs/speed.md). Higher learns
+    # more in few steps, until training no longer converges.
+    update_rate: float = 2e-3
     # "balanced" draws every class equally often, so that old classes do not outnumber a new one.
     batches: Literal["plain", "balanced"] = "balanced"
     # Shift each training image at random by at most this many pixels; 0 in the paper. Higher learns
@@ -144,9 +144,9 @@ class Settings:
     # images per answer, and more of them wrongly. Not for "rejected", where an answer labels its
     # whole group.
     spread: int = 20
-    # Items between two searches for questions. Higher chooses among more images at a time and takes
-    # less time, but finds new classes later. Above `recent`, a search sees a sample of the images:
-    # with four times `recent`, every fourth. Not for "rejected".
+    # Items between two searches for questions; more while 50 questions wait. Higher chooses among
+    # more images at a time and takes less time, but finds new classes later. Above `recent`, a
+    # search sees a sample: with four times `recent`, every fourth image. Not for "rejected".
     ask_every: int = 125
     # S_B, for "rejected". Higher collects more images of a new class before asking, so answers come
     # later.
@@ -282,8 +282,7 @@ class Settings:
         return dataclasses.asdict(self)
 
 
-_SECONDS_BETWEEN_SEARCHES = 0.4  # at least; a search of the default window takes about 0.1
-
+_SECONDS_BETWEEN_SEARCHES = 0.4  # at least
 _PAPER: dict[str, Any] = {
     "conv_layers": 1,
     "channels": 20,
@@ -294,6 +293,7 @@ _PAPER: dict[str, Any] = {
     "class_loss": "triplets",
     "epochs": 10,
     "update_steps": 0,
+    "update_rate": 1e-3,  # as `learning_rate`, for those who set `update_steps`
     "batches": "plain",
     "shift": 0,
     "threshold": "mean-bound-model",

@@ -190,6 +190,7 @@ def test_the_papers_preset_differs_exactly_where_the_paper_does():
         "class_loss": "triplets",
         "epochs": 10,
         "update_steps": 0,
+        "update_rate": 1e-3,  # with steps of your own; the preset takes none
         "batches": "plain",
         "shift": 0,
         "threshold": "mean-bound-model",
@@ -372,7 +373,8 @@ def test_searches_follow_ask_every_and_the_recent_window_follows_recent(make_ite
     pool = make_discovery(Settings(questions=questions, ask_every=3, recent=7)).pool
     for position in range(1, 12):
         pool.add(
-            make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0)
+            [make_item(str(position), position)],
+            [Decision(0, 0.5, is_accepted=position % 2 == 0)],
         )
     assert [arrivals for arrivals in range(6) if pool.is_due(arrivals)] == [3, 4, 5]
     assert [int(item.id) for item, _ in pool.revisable(11)] == [4, 5, 6, 7, 8, 9, 10, 11]
@@ -383,7 +385,8 @@ def test_rejected_images_wait_in_a_buffer_of_the_size_that_the_settings_say(make
     due = []
     for position in range(1, 6):
         pool.add(
-            make_item(str(position), position), Decision(0, 0.5, is_accepted=position % 2 == 0)
+            [make_item(str(position), position)],
+            [Decision(0, 0.5, is_accepted=position % 2 == 0)],
         )
         due.append(pool.is_due(position))
     assert due == [False, False, True, True, True]

@@ -50,20 +50,25 @@ class Result:
         return settings
 
 
-def describe(case: Case, data: DataSet, stream: Stream, run: Run, peak_memory_mb: float) -> Content:
-    """Return the content of a run's result."""
+def describe_stream(data: DataSet, stream: Stream) -> Content:
+    """Return what a result says of the images that were shown."""
+    return {
+        "images": len(stream.images),
+        "warm_up": len(stream.warm_up),
+        "held_out": len(stream.held_out),
+        "classes": len(set(data.names)),
+        "known": sorted(set(stream.warm_up_names)),
+        "image_shape": list(data.images.shape[1:]),
+        "fingerprint": fingerprint(data),
+    }
+
+
+def describe(case: Case, stream: Content, run: Run, peak_memory_mb: float) -> Content:
+    """Return the content of a run's result; `stream` is what `describe_stream` returned."""
     figures = asdict(summarise(run.events, run.truth)) | {"forgetting": run.forgetting}
     return {
         **_identity(case),
-        "stream": {
-            "images": len(stream.images),
-            "warm_up": len(stream.warm_up),
-            "held_out": len(stream.held_out),
-            "classes": len(set(data.names)),
-            "known": sorted(set(stream.warm_up_names)),
-            "image_shape": list(data.images.shape[1:]),
-            "fingerprint": fingerprint(data),
-        },
+        "stream": stream,
         "figures": figures,
         "classes": [asdict(milestone) for milestone in milestones(run.events, run.truth)],
         "curve": curve_of(run),

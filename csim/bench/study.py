@@ -14,7 +14,7 @@ from csim.bench.datasets import DataSet
 from csim.bench.datasets.download import Progress
 from csim.bench.origin import fingerprint
 from csim.bench.processes import Tell, each
-from csim.bench.results import Result, describe, missing, read, read_all, write
+from csim.bench.results import Result, describe, describe_stream, missing, read, read_all, write
 from csim.bench.run import run
 from csim.errors import InputError
 
@@ -92,8 +92,11 @@ def _has_changed(case: Case, out: Path, data_dir: Path | None) -> bool:
 
 def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> None:
     data = _load(case, data_dir)
-    _reset_peak_memory()
     stream = case.stream(data)
+    description = describe_stream(data, stream)
+    del data  # the stream has copies: a run must not need twice the memory of its images
+    _load_once.cache_clear()
+    _reset_peak_memory()
     count = len(stream.images)
     tell(0, count)
     outcome = run(
@@ -106,7 +109,7 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
         # The run is done when its result is on disk, not before.
         on_events=lambda _, position: tell(min(position, count - 1), count),
     )
-    write(out, case, describe(case, data, stream, outcome, _peak_memory_mb()))
+    write(out, case, describe(case, description, outcome, _peak_memory_mb()))
     tell(count, count)
 
 

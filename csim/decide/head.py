@@ -51,8 +51,13 @@ class Head:
         """Fit the thresholds on vectors (m, d) and their class ids, (m,).
 
         Without class ids each vector counts for its best class. The ids may be those of the model:
-        a merged class counts for the class it was merged into, a removed one for none.
+        a merged class counts for the class it was merged into, a removed one for none. A model that
+        knows which scores new images can expect needs no vectors.
         """
+        if len(expected := self._fitted().expected):
+            columns = np.array([-1 if c is None else c for c in self._columns])
+            self._threshold.fit({c: expected[columns == c].ravel() for c in self.class_ids})
+            return
         scores = self.scores(vectors)
         if labels is not None:
             labels = self._current_ids(labels)
@@ -66,14 +71,15 @@ class Head:
         """Accept or reject images by their scores, (n, K)."""
         if not self.class_ids:
             return [Decision(None, 0.0, is_accepted=False)] * len(scores)
+        class_ids, accepted = self.classes(scores)
+        rows = zip(class_ids, scores.max(axis=1).tolist(), accepted, strict=True)
+        return [*map(Decision._make, rows)]
+
+    def classes(self, scores: Floats) -> tuple[list[ClassId], list[bool]]:
+        """Return the class of each image and whether it is accepted; there must be a class."""
         best = scores.argmax(axis=1)
-        accepted = np.any(self._threshold.passes(self.class_ids, scores), axis=1)
-        return [
-            Decision(self.class_ids[column], score, is_accepted)
-            for column, score, is_accepted in zip(
-                best.tolist(), scores.max(axis=1).tolist(), accepted.tolist(), strict=True
-            )
-        ]
+        accepted = np.asarray(self._threshold.passes(self.class_ids, scores).any(axis=1))
+        return [*map(self.class_ids.__getitem__, best.tolist())], accepted.tolist()
 
     def guess(self, vector: Floats, most: int = 3) -> Guesses:
         """Return the classes of highest score for a vector, (d,); a higher `most` lists more."""

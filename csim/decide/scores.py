@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import expit
 
+from csim.logistic import logistic
 from csim.records import ClassId, Floats
 
 
@@ -17,7 +17,9 @@ def one_vs_rest(vectors: Floats, weights: Floats, bias: Floats) -> Floats:
     >>> one_vs_rest(np.array([[1.0, 0.0]]), weights, np.zeros(2)).round(3)
     array([[0.5, 1. ]])
     """
-    scores: Floats = expit(vectors @ weights.T + bias)
+    # One product per image: rounding in a product of many depends on an image's row.
+    products = np.matmul(vectors[:, None, :], weights.T)[:, 0]
+    scores: Floats = logistic(products + bias)
     return scores
 
 

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
-from scipy.special import stdtrit
 
 from csim.errors import NotFittedError, SettingsError
 from csim.records import Bools, ClassId, Floats, State
@@ -182,6 +181,8 @@ class MeanBoundThreshold(Threshold):
     def _mean_bound(self, scores: Floats) -> float:
         if len(scores) < 2:
             return 0.5
+        from scipy.special import stdtrit  # noqa: PLC0415 - memory that few streams need
+
         t = stdtrit(len(scores) - 1, 1 - self.alpha)  # quantile of Student's distribution
         bound = scores.mean() - t * scores.std(ddof=1) / math.sqrt(len(scores))
         return float(min(bound, scores.max()))

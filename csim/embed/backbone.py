@@ -7,9 +7,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from csim.embed.encoder import NetworkEncoder, to_inputs
+from csim.embed.encoder import NetworkEncoder
 from csim.embed.gallery import ViewEncoder
 from csim.embed.graph import GraphEncoder
+from csim.embed.inputs import to_pixels
 from csim.embed.network import ConvBody, OpenWorldNetwork
 from csim.records import Floats, Images, Model
 
@@ -24,8 +25,8 @@ class OwnBackbone:
         self._device = device
 
     def inputs(self, images: Images | Floats) -> Tensor:
-        """Return what the network is trained on: the images, (n, channels, h, w)."""
-        return to_inputs(images, self._device)
+        """Return what the network is trained on: the images in bytes, (n, channels, h, w)."""
+        return to_pixels(images, self._device)
 
     def body(self, images: Images | Floats) -> ConvBody:
         """Return new convolutions for such images."""
@@ -44,6 +45,10 @@ class OwnBackbone:
 
 class GraphBackbone(OwnBackbone):
     """Train csim's own convolutions with torch, and embed with ONNX Runtime."""
+
+    def encoder(self, network: OpenWorldNetwork) -> ViewEncoder:
+        """Return what runs the network's body."""
+        return GraphEncoder(network.arrays(), network.body.image_shape)
 
     def open(self, model: Model) -> ViewEncoder:
         """Return what runs the model's network."""

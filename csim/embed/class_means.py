@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from csim.embed.whitening import unit
+from csim.embed.whitening import class_sums, unit
 from csim.records import Floats, Ints
 
 _MIN_SIMILARITY = 0.01  # of two images of a class, if they hardly resemble each other
@@ -33,8 +33,7 @@ def fit_class_means(vectors: Floats, columns: Ints) -> tuple[Floats, Floats]:
         The column of each one's class, (n,); every column has an image.
     """
     counts = np.bincount(columns)
-    sums = np.zeros((len(counts), vectors.shape[1]), np.float32)
-    np.add.at(sums, columns, vectors)
+    sums = class_sums(vectors, columns)
     boost = 1 / np.sqrt(_expected_cosine(counts, sums))
     means = unit(sums) * boost[:, None]
     slope, offset = _fit_logits(vectors, columns, sums, means, boost)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from csim.embed.gallery import Encoder
+from csim.embed.inputs import to_inputs
 from csim.embed.network import ConvBody
 from csim.embed.whitening import Whitening
 from csim.errors import InputError
@@ -162,10 +163,3 @@ def _in_half_the_room(vectors: Floats) -> Floats:
     lengths = np.linalg.norm(vectors, axis=1)
     errors = np.linalg.norm(halves.astype(np.float32) - vectors, axis=1)
     return halves if (errors <= _ROUNDING * lengths).all() else vectors
-
-
-def to_inputs(images: Images | Floats, device: torch.device) -> Tensor:
-    """Return images as the network takes them: (n, channels, h, w), 0..1."""
-    tensor = torch.from_numpy(np.array(images)).to(device)
-    tensor = tensor[:, None] if images.ndim == 3 else tensor.permute(0, 3, 1, 2)
-    return tensor.float().div_(255)

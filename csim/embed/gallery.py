@@ -70,12 +70,25 @@ class Gallery:
     recent
         Items of the recent window. Higher remembers more views but uses more memory; older items
         are embedded again when they are needed.
+    before
+        The gallery of the model before, which is used no more: this one takes over its memory.
     """
 
-    def __init__(self, encoder: ViewEncoder, version: int, *, recent: int = 2_000) -> None:
+    def __init__(
+        self,
+        encoder: ViewEncoder,
+        version: int,
+        *,
+        recent: int = 2_000,
+        before: Gallery | None = None,
+    ) -> None:
         self._encoder = encoder
         self.version = version
-        self._embedded = ItemRows(min(2 * recent + _LABELLED_ITEMS, _MOST_ITEMS))
+        if before is None:
+            self._embedded = ItemRows(min(2 * recent + _LABELLED_ITEMS, _MOST_ITEMS))
+        else:
+            self._embedded = before._embedded
+            self._embedded.clear()
         self._given = ItemRows(_GIVEN_ITEMS)
         self._shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # (d,) and (f,)
 
@@ -109,24 +122,22 @@ class Gallery:
         """Return the views that came from outside; all others can be computed again."""
         keys, rows = self._given.oldest_first()
         return {
-            "ids": [item_id for item_id, _ in keys],
-            "positions": [position for _, position in keys],
+            "positions": keys,  # views come from outside for the stream alone
             "vectors": self._given.read(_VECTORS, rows),
             "features": self._given.read(_FEATURES, rows),
         }
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
-        keys = [*zip(state["ids"], state["positions"], strict=True)]
         self._given = ItemRows(_GIVEN_ITEMS)
-        self._given.add(keys, state["vectors"], state["features"])
+        self._given.add(state["positions"], state["vectors"], state["features"])
 
     def _column(self, items: Sequence[Item], column: int) -> Floats:
         """Return the vectors or the features of items, given or embedded."""
+        if not self._embedded.has_any(items) and not self._given.has_any(items):
+            return self._embed(items)[column]  # all are new, as in most batches
         in_given = self._given.find(items)
         in_embedded = np.where(in_given < 0, self._embedded.find(items), -1)
-        if max(in_given.max(), in_embedded.max()) < 0:  # all are new, as most batches are
-            return self._embed(items)[column]
         parts = [
             (np.flatnonzero(rows >= 0), memory.read(column, rows[rows >= 0]))
             for rows, memory in ((in_given, self._given), (in_embedded, self._embedded))
@@ -144,7 +155,7 @@ class Gallery:
         columns = (seen.vectors, seen.features)
         # Views of frozen vectors cost less to compute than to keep.
         if items[0].frozen is None:
-            self._embedded.add([(item.id, item.position) for item in items], *columns)
+            self._embedded.add_items(items, *columns)
         return columns
 
     def _add_given(self, items: Sequence[Item], given: GivenViews) -> None:
@@ -169,7 +180,7 @@ class Gallery:
         vectors = np.array([view.vector for _, view in pairs], np.float32)
         features = np.array([view.features for _, view in pairs], np.float32)
         _check_values([item for item, _ in pairs], vectors, features)
-        self._given.add([(item.id, item.position) for item, _ in pairs], vectors, features)
+        self._given.add_items([item for item, _ in pairs], vectors, features)
 
 
 def _in_order(parts: Sequence[tuple[Ints, Floats]]) -> Floats:

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from csim.embed.inputs import scale
 from csim.errors import SettingsError
 from csim.records import ClassId, Floats
 
@@ -64,6 +65,7 @@ class ConvBody(nn.Module):
         embedding_size: int,
     ) -> None:
         super().__init__()
+        self.image_shape = tuple(image_shape)
         height, width = image_shape[:2]
         check_layers(height, width, conv_layers)
         depth = 3 if len(image_shape) == 3 else 1
@@ -170,7 +172,7 @@ class OpenWorldNetwork(nn.Module):
         """Initialise the direction of a new class with the mean vector of its images."""
         self.eval()
         with torch.no_grad():
-            mean = self.body(inputs).mean(0)
+            mean = self.body(scale(inputs)).mean(0)
             self.one_vs_rest.directions[column] = functional.normalize(mean, dim=0)
 
     def arrays(self) -> dict[str, Floats]:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from csim.embed.adam import Adam
 from csim.embed.batches import Batches
+from csim.embed.inputs import scale
 from csim.embed.network import OpenWorldNetwork
 from csim.embed.weight_mean import WeightMean
 from csim.records import Ints
@@ -71,6 +72,7 @@ class NetworkTrainer:
     ) -> None:
         """Train `network` in place on inputs, (n, …), with their true columns, (n,).
 
+        Inputs in bytes are scaled batch by batch: as floats they would take four times the memory.
         With `steps` above 0 it trains for that many batches at the update rate instead of all
         epochs. With `epochs` above 0 it trains for that many epochs instead of its own. Higher fits
         better but takes longer in proportion. `mean` follows the weights over the steps.
@@ -90,7 +92,7 @@ class NetworkTrainer:
                 self.batches.epoch(columns, rng), steps - taken if steps else None
             ):
                 batch = torch.from_numpy(indices).to(inputs.device)
-                vectors, logits = network(self.augment(inputs[batch], rng))
+                vectors, logits = network(self.augment(scale(inputs[batch]), rng))
                 loss = self.loss(vectors, logits, targets[batch])
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]

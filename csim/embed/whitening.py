@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
+from csim.main_axes import main_axes
 from csim.records import Floats, Images, Ints
 
 _MAX_AXES = 128  # directions to shorten: more gain little and make models larger
@@ -25,7 +25,6 @@ _MAX_AXES = 128  # directions to shorten: more gain little and make models large
 # less.
 _SHRINKAGE = 0.3
 _MIN_LENGTH = 1e-12
-_MIN_SHARE = 1e-6  # of all variance, that an axis must have: less is rounding
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,10 @@ class Whitening:
     def fit(cls, vectors: Floats, columns: Ints) -> Whitening:
         """Return the whitening of labelled vectors, (n, d), with their columns, (n,)."""
         mean = vectors.mean(axis=0)
-        residuals = vectors - _class_means(vectors, columns)[columns]
-        variances, axes = _main_axes(residuals)
+        counts = np.bincount(columns).astype(vectors.dtype)  # float64 takes twice as long
+        residuals = vectors - (class_sums(vectors, columns) / counts[:, None])[columns]
+        squares, axes = main_axes(residuals, _MAX_AXES)
+        variances = squares / len(residuals)
         added = _SHRINKAGE * (residuals**2).mean()
         damping = 1 - np.sqrt(added / (variances + added))
         return cls(mean, np.ascontiguousarray(axes, np.float32), damping.astype(np.float32))
@@ -84,24 +85,13 @@ def unit(vectors: Floats) -> Floats:
     return scaled
 
 
-def _class_means(vectors: Floats, columns: Ints) -> Floats:
-    sums = np.zeros((columns.max() + 1, vectors.shape[1]), vectors.dtype)
-    np.add.at(sums, columns, vectors)
-    means: Floats = sums / np.bincount(columns)[:, None]
-    return means
+def class_sums(vectors: Floats, columns: Ints) -> Floats:
+    """Return the sum of the vectors of each column, (K, d); every column has a vector.
 
-
-def _main_axes(residuals: Floats) -> tuple[Floats, Floats]:
-    """Return the largest variances of residuals, (n, d), and their axes, (r, d)."""
-    is_wide = len(residuals) < residuals.shape[1]
-    factor = residuals if is_wide else residuals.T
-    products = (factor @ factor.T).astype(np.float64)
-    if len(products) <= 2 * _MAX_AXES:
-        squares, sides = np.linalg.eigh(products)
-    else:
-        start = np.ones(len(products))  # not drawn: the same axes every time
-        squares, sides = eigsh(products, k=_MAX_AXES, v0=start)
-    is_main = squares > _MIN_SHARE * max(squares.sum(), _MIN_LENGTH)
-    squares, sides = squares[is_main][-_MAX_AXES:], sides[:, is_main][:, -_MAX_AXES:]
-    axes = (sides.T @ residuals) / np.sqrt(squares)[:, None] if is_wide else sides.T
-    return squares / len(residuals), axes
+    >>> class_sums(np.array([[1.0, 0.0], [0.0, 5.0], [2.0, 0.0]]), np.array([0, 1, 0])).tolist()
+    [[3.0, 0.0], [0.0, 5.0]]
+    """
+    order = np.argsort(columns, kind="stable")
+    firsts = np.searchsorted(columns[order], np.arange(columns.max() + 1))
+    sums: Floats = np.add.reduceat(vectors[order], firsts, axis=0)
+    return sums

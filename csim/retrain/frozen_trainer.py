@@ -1,7 +1,8 @@
 """Train a model on frozen vectors: a whitening, and a mean per class.
 
-Both are computed from all stored images at once. Nothing is drawn, and no model before matters. So
-the same job gives the same model, in a fraction of a second.
+Both are computed from all stored images at once, and no model before matters. So the same job gives
+the same model, in a fraction of a second. No image is held out: for thresholds, the model says
+which scores new images of a class can expect.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from csim.embed.class_means import fit_class_means
+from csim.embed.expected_scores import expected_scores
 from csim.embed.network_trainer import Progress
 from csim.embed.whitening import Whitening
 from csim.records import EncoderId, Job, Model
-from csim.retrain.model_trainer import held_out
 
 
 class FrozenTrainer:
@@ -22,15 +23,17 @@ class FrozenTrainer:
     ----------
     identity
         Of the encoder; the first model names it, and the next ones name the same.
-    hold_out, keep_trained
+    expect
+        Compute the scores that new images can expect, for thresholds fitted on them.
+    keep_trained
         As for `ModelTrainer`.
     """
 
     def __init__(
-        self, identity: EncoderId | None, *, hold_out: float, keep_trained: bool = False
+        self, identity: EncoderId | None, *, expect: bool, keep_trained: bool = False
     ) -> None:
         self._identity = identity
-        self._hold_out = hold_out
+        self._expect = expect
         self._keep_trained = keep_trained
 
     def train(
@@ -38,12 +41,14 @@ class FrozenTrainer:
     ) -> Model:
         """Return the model of a job; there are no epochs to report as `progress`."""
         class_ids, columns = np.unique(job.labels, return_inverse=True)
-        is_held = held_out(job.images, columns, job.is_told, self._hold_out)
         inputs = job.images.astype(np.float32)
-        whitening = Whitening.fit(inputs[~is_held], columns[~is_held])
+        whitening = Whitening.fit(inputs, columns)
         vectors = whitening.apply(inputs)
-        weights, bias = fit_class_means(vectors[~is_held], columns[~is_held])
-        is_kept = ~is_held & self._keep_trained
+        weights, bias = fit_class_means(vectors, columns)
+        expected = np.zeros((0, 0), np.float32)
+        if self._expect:
+            rng = np.random.default_rng(job.seed)
+            expected = expected_scores(inputs, columns, job.is_told, weights, bias, rng)
         return Model(
             version=job.version,
             class_ids=tuple(class_ids.tolist()),
@@ -51,8 +56,9 @@ class FrozenTrainer:
             network=whitening.arrays(),
             weights=weights,
             bias=bias,
-            held_out=vectors[is_held],
-            trained=vectors[is_kept],
-            trained_ids=job.labels[is_kept],
+            held_out=vectors[:0],
+            trained=vectors if self._keep_trained else vectors[:0],
+            trained_ids=job.labels if self._keep_trained else job.labels[:0],
             encoder=self._identity if previous is None else previous.encoder,
+            expected=expected,
         )

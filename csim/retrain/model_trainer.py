@@ -80,19 +80,20 @@ class ModelTrainer:
         """Return the model of a job; the same job and previous model give the same model."""
         rng = np.random.default_rng(job.seed)
         class_ids, columns = np.unique(job.labels, return_inverse=True)
-        inputs = self._backbone.inputs(job.images)
         with seeded(job.seed):
             network = OpenWorldNetwork(
                 self._backbone.body(job.images), class_ids.tolist(), self._scale
             )
         is_held = held_out(job.images, columns, job.is_told, self._hold_out)
+        columns = columns[~is_held]
+        inputs = self._backbone.inputs(job.images[~is_held])
         steps = self._update_steps if previous is not None else 0
         epochs = self._update_epochs if previous is not None else 0
         network.to(self._device)
         mean = None
         if previous is not None and (steps or epochs):
             shown = {
-                class_id: inputs[(columns == column) & ~is_held]
+                class_id: inputs[columns == column]
                 for column, class_id in enumerate(network.class_ids)
                 if class_id not in previous.class_ids
             }
@@ -102,8 +103,8 @@ class ModelTrainer:
             _continue(network, previous.in_training or previous.network, previous.class_ids, shown)
         self._trainer.fit(
             network,
-            inputs[~is_held],
-            columns[~is_held],
+            inputs,
+            columns,
             rng=rng,
             steps=steps,
             epochs=epochs,

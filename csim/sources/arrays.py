@@ -77,8 +77,10 @@ def _is_tensor(images: object) -> bool:
 def _check_scale(arrays: Sequence[npt.NDArray[Any]]) -> None:
     """Refuse arrays of one input that hold 0..1 where 0..255 is expected."""
     filled = [array for array in arrays if array.size]
-    highest = max((float(array.max()) for array in filled), default=0.0)
-    if 0 < highest <= 1 and any(array.dtype.kind == "f" for array in filled):
+    if not any(array.dtype.kind == "f" for array in filled):
+        return
+    highest = max(float(array.max()) for array in filled)
+    if 0 < highest <= 1:
         raise InputError(
             f"floating-point pixel values must be of 0 to 255, these end at {highest:g}; if they "
             "are of 0 to 1, multiply by 255 and convert to uint8: "

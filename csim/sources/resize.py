@@ -17,6 +17,7 @@ from csim.records import Images
 
 MAX_KEPT_BYTES = 1_000_000
 _THUMBNAIL_SIDE = 96  # pixels
+_REDUCING_GAP = 1.0  # of a thumbnail: average blocks of whole pixels down to at least its size
 MAX_SHOWN_SIDE = 1024  # pixels: the largest size at which a person sees an image
 
 
@@ -44,7 +45,11 @@ def thumbnail(image: Images) -> Images:
         return image.copy()
     shrink = _THUMBNAIL_SIDE / max(height, width)
     size = (max(1, round(height * shrink)), max(1, round(width * shrink)))
-    return np.asarray(fit(Image.fromarray(image), size), np.uint8)
+    # People see no difference if whole pixels are averaged first, and it takes less time.
+    picture = Image.fromarray(image).resize(
+        size[::-1], Image.Resampling.BILINEAR, reducing_gap=_REDUCING_GAP
+    )
+    return np.asarray(picture, np.uint8)
 
 
 def min_decoded_side(size: tuple[int, ...]) -> int:

@@ -7,7 +7,9 @@ keeps the images of the last removed classes, so that a class can be restored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, KeysView, Sequence
+from itertools import chain, islice
+from operator import itemgetter
 
 import numpy as np
 
@@ -43,8 +45,10 @@ class ClassStore:
         self._class_of: dict[ItemId, ClassId] = {}
         self._arrivals = 0
 
-    def __contains__(self, item_id: object) -> bool:
-        return item_id in self._class_of
+    @property
+    def ids(self) -> KeysView[ItemId]:
+        """Return the ids of all stored images."""
+        return self._class_of.keys()
 
     def add(self, item: Item, class_id: ClassId, *, is_told: bool) -> None:
         """Store an image under a class; `is_told` if a person labelled this image itself.
@@ -86,7 +90,7 @@ class ClassStore:
         entries = sorted(
             _in_order(self._shelves.pop(source, Shelf()))
             + _in_order(self._shelves.pop(target, Shelf())),
-            key=_age,
+            key=itemgetter(0),
         )
         for _, item, _ in entries:
             del self._class_of[item.id]
@@ -103,37 +107,42 @@ class ClassStore:
 
     def items(self, class_id: ClassId) -> list[Item]:
         """Return the images of a class, oldest first."""
-        return [item for _, item, _ in _in_order(self._shelves.get(class_id, Shelf()))]
+        return [item for _, item in _oldest_first(self._shelves.get(class_id, Shelf()))]
 
     def find(self, item_id: ItemId) -> Item | None:
         """Return a stored image by its id, or None."""
-        if item_id not in self:
+        if item_id not in self._class_of:
             return None
         shelf = self._shelves[self._class_of[item_id]]
         return (shelf.told if item_id in shelf.told else shelf.inferred)[item_id][1]
 
     def examples(self, class_ids: Sequence[ClassId]) -> tuple[Images | Floats, Ints, Bools]:
         """Return what models see of some classes, (n, …), the class ids and if told, (n,)."""
-        items = [(item, class_id) for class_id in class_ids for item in self.items(class_id)]
-        images = stack([item for item, _ in items])
-        labels = np.array([class_id for _, class_id in items], np.int64)
-        is_told = np.array([self.is_told(item.id) for item, _ in items], bool)
+        shelves = [self._shelves.get(class_id, Shelf()) for class_id in class_ids]
+        items = [[item for _, item in _oldest_first(shelf)] for shelf in shelves]
+        images = stack([*chain.from_iterable(items)])
+        labels = np.repeat(np.array(class_ids, np.int64), [len(members) for members in items])
+        is_told = np.array(
+            [
+                item.id not in shelf.inferred
+                for shelf, members in zip(shelves, items, strict=True)
+                for item in members
+            ],
+            bool,
+        )
         return images, labels, is_told
 
-    def newest(self, most: int) -> tuple[list[Item], Ints]:
+    def newest(self, most: int, per_class: int) -> tuple[list[Item], Ints]:
         """Return about `most` images, equally many per class, and their class ids.
 
-        Of each class told images come first, and the newest first among them. A higher `most`
-        returns more.
+        Of each class told images come first, and the newest first among them. A higher `most` or
+        `per_class`, the limit of each class, returns more.
         """
-        each = max(1, most // max(1, len(self.class_ids())))
-        chosen = [
-            (item, class_id)
-            for class_id in self.class_ids()
-            for item in _newest(self._shelves[class_id], each)
-        ]
-        class_ids = np.array([class_id for _, class_id in chosen], np.int64)
-        return [item for item, _ in chosen], class_ids
+        class_ids = self.class_ids()
+        each = max(1, min(per_class, most // max(1, len(class_ids))))
+        chosen = [_newest(self._shelves[class_id], each) for class_id in class_ids]
+        labels = np.repeat(np.array(class_ids, np.int64), [len(items) for items in chosen])
+        return [*chain.from_iterable(chosen)], labels
 
     def is_told(self, item_id: ItemId) -> bool:
         """Tell whether an image is stored with a label from a person."""
@@ -142,7 +151,8 @@ class ClassStore:
     def state(self) -> State:
         """Return all images and their labels."""
         entries = sorted(
-            (entry for shelf in self._shelves.values() for entry in _in_order(shelf)), key=_age
+            (entry for shelf in self._shelves.values() for entry in _in_order(shelf)),
+            key=itemgetter(0),
         )
         return {
             "items": pack([item for _, item, _ in entries]),
@@ -166,17 +176,14 @@ class ClassStore:
 _Entry = tuple[int, Item, bool]  # order of arrival, image, whether it is told
 
 
+def _oldest_first(shelf: Shelf) -> list[tuple[int, Item]]:
+    return sorted([*shelf.told.values(), *shelf.inferred.values()], key=itemgetter(0))
+
+
 def _in_order(shelf: Shelf) -> list[_Entry]:
-    told = [(order, item, True) for order, item in shelf.told.values()]
-    inferred = [(order, item, False) for order, item in shelf.inferred.values()]
-    return sorted(told + inferred, key=_age)
+    return [(order, item, item.id in shelf.told) for order, item in _oldest_first(shelf)]
 
 
 def _newest(shelf: Shelf, most: int) -> list[Item]:
-    return [item for part in (shelf.told, shelf.inferred) for _, item in list(part.values())[::-1]][
-        :most
-    ]
-
-
-def _age(entry: _Entry) -> int:
-    return entry[0]
+    newest = chain(reversed(shelf.told.values()), reversed(shelf.inferred.values()))
+    return [item for _, item in islice(newest, most)]

@@ -35,7 +35,9 @@ def done(stream):
 
 @pytest.fixture(scope="module")
 def content(data, stream, done):
-    return results.describe(CASE, data, stream, done, peak_memory_mb=123.456789)
+    return results.describe(
+        CASE, results.describe_stream(data, stream), done, peak_memory_mb=123.456789
+    )
 
 
 @pytest.fixture
@@ -61,7 +63,10 @@ def test_a_file_says_what_was_run(content, stream):
 
 def test_the_settings_of_ours_are_all_there(data, stream, done):
     case = Case("paper", "digits", seed=2, changes={"epochs": 3})
-    assert results.describe(case, data, stream, done, 1.0)["settings"] == case.settings.to_dict()
+    assert (
+        results.describe(case, results.describe_stream(data, stream), done, 1.0)["settings"]
+        == case.settings.to_dict()
+    )
 
 
 def test_the_figures_are_those_of_the_log_and_what_was_forgotten(content, done):
@@ -112,7 +117,7 @@ def test_every_field_is_documented(content):
 
 def test_a_result_from_before_a_setting_existed_is_still_taken(tmp_path, data, stream, done):
     case = Case("default", "digits", seed=2)
-    whole = results.describe(case, data, stream, done, 1.0)
+    whole = results.describe(case, results.describe_stream(data, stream), done, 1.0)
     older = {name: value for name, value in whole["settings"].items() if name != "update_epochs"}
     results.write(tmp_path, case, whole | {"settings": older})
     assert results.read(tmp_path, case).settings == case.settings.to_dict()

@@ -49,5 +49,5 @@ def make_scene(items, encoder=None):
 
 def plain(found):
     return [(pick.members.tolist(), pick.representative) for pick in found.picks], [
-        j.tolist() for j in found.joined
+        (place, members.tolist()) for place, members in found.joined.items()
     ]

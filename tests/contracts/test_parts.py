@@ -110,7 +110,7 @@ def test_an_empty_training_set_gives_no_batch(batches):
 def test_an_empty_store_has_no_examples(eviction):
     images, labels, is_told = ClassStore(3, eviction).examples([])
     assert len(images) == len(labels) == len(is_told) == 0
-    items, labels = ClassStore(3, eviction).newest(9)
+    items, labels = ClassStore(3, eviction).newest(9, 9)
     assert len(items) == len(labels) == 0
 
 

@@ -30,12 +30,12 @@ REJECTED = Decision(0, 0.2, is_accepted=False)
 
 def fill_buffer(buffer, start=1):
     for item in make_items(5, start):
-        buffer.add(item, REJECTED)
+        buffer.add([item], [REJECTED])
 
 
 def fill_recent(recent, start=1):
     for item in make_items(5, start):
-        recent.add(item, Decision(item.position % 2, 0.9, is_accepted=item.position % 3 > 0))
+        recent.add([item], [Decision(item.position % 2, 0.9, is_accepted=item.position % 3 > 0)])
 
 
 def look_at_recent(recent):

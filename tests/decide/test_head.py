@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,6 +52,19 @@ def test_scores_are_what_a_plain_loop_finds():
     ]  # fmt: skip
     assert one_vs_rest(vectors, model.weights, model.bias) == pytest.approx(np.array(expected))
     assert make_head().scores(vectors) == pytest.approx(np.array(expected))
+
+
+@pytest.mark.parametrize("classes", [1, 3, 10, 16, 47])
+def test_an_image_has_the_same_scores_to_the_last_bit_in_any_batch(classes):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(150, 200)).astype(np.float32)
+    weights = rng.normal(size=(classes, 200)).astype(np.float32)
+    bias = rng.normal(size=classes).astype(np.float32)
+    together = one_vs_rest(vectors, weights, bias)
+    for size in (1, 2, 3, 7, 16, 63, 64, 100):
+        for first in (0, 150 - size):
+            part = one_vs_rest(vectors[first : first + size], weights, bias)
+            assert (part == together[first : first + size]).all()
 
 
 def test_extreme_logits_give_scores_of_0_and_1_without_a_warning():
@@ -232,3 +247,21 @@ def test_junk_has_a_column_but_is_never_a_guess_nor_a_class_by_name():
     assert head.named_classes == (3, 9)
     assert {class_id for class_id, _ in head.guess(vector)} == {3, 9}
     assert head.scores(vector[None]).shape == (1, 3)
+
+
+def test_thresholds_are_fitted_on_the_scores_that_a_model_expects():
+    expected = np.array([[0.3, 0.4], [0.5, 0.6], [0.7, 0.8]])
+    model = replace(make_model((3, 7, 9)), expected=expected)
+    head = Head(QuantileThreshold(keep=0.6))
+    head.install(model, {3: 3, 7: 3, 9: None}.get)  # 7 was merged into 3, 9 was removed
+    head.calibrate(draw_vectors(0), None)
+    lowest = dict(zip(*head.state().values(), strict=True))
+    assert lowest == {3: 0.4}  # the second of four: floor(0.4 · 5)
+
+
+def test_a_model_that_expects_no_scores_accepts_everything_without_held_out_images():
+    model = replace(make_model(), expected=np.zeros((3, 0)))
+    head = Head(QuantileThreshold(least_scores=1))
+    head.install(model, lambda class_id: class_id)
+    head.calibrate(draw_vectors(0), None)
+    assert all(decision.is_accepted for decision in head.decide(head.scores(draw_vectors(9))))

@@ -12,8 +12,8 @@ from csim.embed.encoder import (
     NetworkEncoder,
     WhitenedEncoder,
     WhitenedVectors,
-    to_inputs,
 )
+from csim.embed.inputs import to_inputs
 from csim.embed.network import ConvBody, OpenWorldNetwork
 from csim.embed.network_trainer import seeded
 from csim.embed.whitening import Whitening
@@ -210,7 +210,7 @@ def model_of(network, shape):
 def test_an_opened_model_embeds_as_the_network_it_was_made_of(shape):
     backbone = OwnBackbone(make_body, CPU)
     images = draw_images(5, shape)
-    inputs = backbone.inputs(images)
+    inputs = to_inputs(images, CPU)
     with seeded(2):
         network = OpenWorldNetwork(backbone.body(images), [4, 9])
     with torch.inference_mode():

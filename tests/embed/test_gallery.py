@@ -176,7 +176,7 @@ def test_a_view_that_the_model_cannot_have_made_is_refused_and_nothing_is_rememb
     items = make_items(make_item, [4, 5])
     with pytest.raises(InputError, match=reason):
         views_of(gallery, items, given=[view_of(4), view])
-    assert gallery.state()["ids"] == []
+    assert gallery.state()["positions"] == []
     assert shades_of(views_of(gallery, items)) == [4, 5]
 
 
@@ -204,7 +204,7 @@ def test_the_memory_of_given_views_is_bounded_and_restores_as_it_was(make_item, 
     gallery = Gallery(Counting(), 1)
     for shade in range(10):
         views_of(gallery, make_items(make_item, [shade]), given=[view_of(shade)])
-    assert gallery.state()["ids"] == ["item 7", "item 8", "item 9"]
+    assert gallery.state()["positions"] == [7, 8, 9]
 
 
 def test_no_items_have_no_views():

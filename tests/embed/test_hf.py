@@ -9,6 +9,7 @@ from embed.photographs import draw_photographs
 
 from csim.embed.hf import HfEncoder
 from csim.embed.network_trainer import seeded
+from csim.embed.pretrained import open_pretrained
 from csim.errors import EncoderError
 
 CPU = torch.device("cpu")
@@ -134,3 +135,23 @@ def test_a_name_that_no_hub_has_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(EncoderError, match="write hf:DIRECTORY"):
         HfEncoder("nobody/nothing-of-this-name", CPU)
+
+
+@pytest.mark.slow
+def test_a_stream_keeps_the_revision_that_it_began_with(tmp_path, monkeypatch):
+    constants = import_module("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    first, second = "a" * 40, "b" * 40
+    model = tmp_path / "models--lab--tiny"
+    for revision, kind in ((first, "dinov2"), (second, "clip")):
+        (model / "snapshots" / revision).mkdir(parents=True)
+        save_model(model / "snapshots" / revision, kind)
+    (model / "refs").mkdir()
+    (model / "refs" / "main").write_text(first)
+    began_with = open_pretrained("hf:lab/tiny", CPU).identity
+    (model / "refs" / "main").write_text(second)  # the authors publish another one
+    assert began_with.revision == first
+    assert open_pretrained("hf:lab/tiny", CPU, began_with).identity == began_with
+    assert open_pretrained("hf:lab/tiny", CPU).identity.revision == second
+    assert open_pretrained(f"hf:lab/tiny@{first}", CPU).identity.sha256 == began_with.sha256

@@ -7,7 +7,7 @@ import torch
 
 from csim.embed.augment import Augment
 from csim.embed.batches import Balanced, Plain
-from csim.embed.encoder import to_inputs
+from csim.embed.inputs import to_inputs
 from csim.embed.losses import JointLoss, by_triplets, evenly
 from csim.embed.mining import AllPositive
 from csim.embed.network import ConvBody, OpenWorldNetwork

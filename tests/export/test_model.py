@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 
 from csim import __version__, checkpoint
 from csim.build import build, make_body
-from csim.embed.encoder import to_inputs
+from csim.embed.inputs import to_inputs
 from csim.embed.network import OpenWorldNetwork
 from csim.errors import CheckpointError, InputError
 from csim.export.model import _ACCEPT, _payload, write_model

@@ -15,7 +15,7 @@ from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.messages import MergeClasses, RemoveClass
 
-IMAGES = np.asarray(digit_stream().images, np.uint8)[:120]
+IMAGES = np.asarray(digit_stream().images, np.uint8)
 
 
 def opened(content):

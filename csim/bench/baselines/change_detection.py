@@ -8,7 +8,6 @@ its own distribution is the change. csim scores all cuts at once, from running s
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaln
 
 from csim.records import Floats, Ints
 
@@ -69,6 +68,8 @@ def log_likelihood_ratios(signal: Floats, cuts: Ints) -> Floats:
     The ratio compares the Beta distribution fitted to that part with the one fitted to the part
     before the cut.
     """
+    from scipy.special import betaln  # noqa: PLC0415 - memory that few streams need
+
     logs = np.log(signal)
     counterlogs = np.log1p(-signal)
     first = _fit_beta(signal, cuts, is_before=True)

@@ -20,7 +20,6 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 import numpy as np
-from scipy.io import loadmat
 
 from csim.bench.datasets import DataSet, custom
 from csim.bench.datasets.files import DataFolders, RemoteFile
@@ -56,6 +55,8 @@ def from_zip_of_folders(files: Sequence[BinaryIO]) -> Photos:
 
 def from_flowers(files: Sequence[BinaryIO]) -> Photos:
     """Yield the photographs of `102flowers.tgz`, named by their number in `imagelabels.mat`."""
+    from scipy.io import loadmat  # noqa: PLC0415 - memory that few streams need
+
     pictures, labels = files
     names = loadmat(labels)["labels"].ravel().tolist()
     with tarfile.open(fileobj=pictures, mode="r:gz") as archive:

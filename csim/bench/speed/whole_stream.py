@@ -16,7 +16,7 @@ from csim.bench.case import Case
 from csim.bench.datasets import DataSet
 from csim.bench.run import run
 from csim.build import make_body
-from csim.embed.encoder import to_inputs
+from csim.embed.inputs import to_inputs
 from csim.embed.network import OpenWorldNetwork
 from csim.records import Event, Images
 from csim.settings import Settings

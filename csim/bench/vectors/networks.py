@@ -15,7 +15,8 @@ from csim.bench.vectors import figures
 from csim.bench.vectors.samples import columns_of, examples
 from csim.build import make_body, make_network_trainer
 from csim.decide.scores import one_vs_rest
-from csim.embed.encoder import NetworkEncoder, to_inputs
+from csim.embed.encoder import NetworkEncoder
+from csim.embed.inputs import to_inputs
 from csim.embed.network import OpenWorldNetwork, pick_device
 from csim.embed.network_trainer import Loss, seeded
 from csim.records import Floats, Images, Ints
