@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,7 +23,7 @@ from csim.embed.gallery import Encoder
 from csim.embed.network_trainer import Progress
 from csim.engine import Engine
 from csim.errors import CheckpointError, InputError, NotFittedError, StorageError
-from csim.items import check_ids, free_id, freeze_items, make_items, resized_shape
+from csim.items import check_ids, free_ids, freeze_items, make_items, resized_shape
 from csim.messages import Answer, Correct, Junk, LabelImages, Skip, Split, Undo, name_questions
 from csim.metrics.audit import AuditFigures, Sample, estimate
 from csim.settings import Settings
@@ -135,10 +135,9 @@ class StreamClassifier:
         batch = self._load(images)
         first = engine.position + 1
         if ids is None:
-            is_held = self._is_held()
-            ids = [free_id(first + index, is_held) for index in range(len(batch))]
+            ids = free_ids(first, len(batch), self._holders())
         else:
-            check_ids(ids, len(batch), self._is_held())
+            check_ids(ids, len(batch), self._holders())
         items = make_items(ids, range(first, first + len(batch)), batch, self._frozen)
         return self._publish(engine.observe(items))
 
@@ -215,7 +214,8 @@ class StreamClassifier:
         If you observe at most that many images at a time, you can answer every question before the
         next image is classified.
         """
-        return self._engine.discovery.until_due(self._engine.position)
+        engine = self._engine
+        return engine.discovery.until_due(engine.position, len(engine.dialogue.ledger.open_ids))
 
     @one_at_a_time
     def answer_with(self, labeller: Labeller) -> list[r.Event]:
@@ -364,10 +364,11 @@ class StreamClassifier:
         vectors = self.transform(images)
         return self._engine.head.scores(vectors)
 
-    def _is_held(self) -> Callable[[r.ItemId], bool]:
+    def _holders(self) -> list[Set[r.ItemId]]:
+        """Return the ids of earlier images, by what holds them."""
         engine, asked = self._engine, self._engine.dialogue
-        pool, store, ledger, audit = engine.discovery.pool, engine.store, asked.ledger, asked.audit
-        return lambda held: held in pool or held in store or held in ledger or held in audit
+        holders = (engine.discovery.pool, engine.store, asked.ledger.members, asked.audit)
+        return [holder.ids for holder in holders]
 
     def _tell(self, answers: Sequence[Answer]) -> list[r.Event]:
         return self._run(lambda engine: engine.tell(answers))

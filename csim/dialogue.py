@@ -193,7 +193,7 @@ class Dialogue:
         """Take items that a new model decided differently out of the store and their groups."""
         released = list(item_ids)
         self.store.remove(released)
-        self.ledger.exclude(released)
+        self.ledger.members.exclude(released)
 
     def edit(self, change: Edit, position: int) -> list[r.Event]:
         """Change a class, label images, or undo several answers."""
@@ -273,7 +273,7 @@ class Dialogue:
         for item_id in sorted(items, key=lambda item_id: item_id not in shown):
             question = shown.get(item_id)
             if question is None:
-                self.ledger.exclude([item_id])  # an earlier answer no longer labels it
+                self.ledger.members.exclude([item_id])  # an earlier answer no longer labels it
                 group = r.Group((items[item_id],), items[item_id], np.zeros(0))
                 asked = self.ask([group], lambda _: (), position, is_given=True)
                 events += asked
@@ -309,7 +309,7 @@ class Dialogue:
         }
         events: list[r.Event] = [r.ClassRestored(position, class_id, name, merged)]
         for item, is_told in self.store.aside.take(class_id):
-            if item.id in self.store:  # under another class by now
+            if item.id in self.store.ids:  # under another class by now
                 continue
             self.store.add(item, class_id, is_told=is_told)
             question_id = question_of.get(item.id)

@@ -35,7 +35,7 @@ _PARTS = ("gallery", "head", "discovery", "dialogue", "store", "schedule")  # th
 class Engine:
     """Classify a stream, find what is new, learn from answers; store scores above `store_score`."""
 
-    open_gallery: Callable[[r.Model], Gallery]
+    open_gallery: Callable[[r.Model, Gallery | None], Gallery]
     head: Head
     evidence: Evidence
     discovery: Discovery
@@ -66,12 +66,14 @@ class Engine:
         taken = 0
         while taken < len(items):
             self.refresh()
-            end = taken + self.discovery.until_due(self.position)  # batch sizes change nothing
+            waiting = len(self.dialogue.ledger.open_ids)
+            # Batch sizes change nothing.
+            end = taken + self.discovery.until_due(self.position, waiting)
             decisions = self.head.decide(scores[taken:end])
             events += self._take(items[taken:end], decisions)
             taken += len(decisions)
-            if self.discovery.is_due(self.position):  # this moves the thresholds
-                events += self._search(self.second_look.settle_old, self.discovery.pool)
+            if self.discovery.is_due(self.position, waiting):  # this moves the thresholds
+                events += self._search(self.second_look.settle_old, self.discovery.pool.ids)
         return events
 
     def ask_now(self) -> list[r.Event]:
@@ -129,21 +131,19 @@ class Engine:
 
     def _use(self, model: r.Model) -> None:
         self.model = model
-        self._gallery = self.open_gallery(model)
+        self._gallery = self.open_gallery(model, self._gallery)
         self.head.install(model, self.dialogue.catalogue.current)
         self._is_stale = True
 
     def _take(self, items: Sequence[r.Item], decisions: Sequence[r.Decision]) -> list[r.Event]:
         assert self.model is not None
-        events: list[r.Event] = []
+        self.discovery.pool.add(items, decisions)
+        self.dialogue.audit.draw(items, decisions)
         for item, decision in zip(items, decisions, strict=True):
-            self.discovery.pool.add(item, decision)
-            self.dialogue.audit.draw(item, decision)
-            events += (arrived := r.arrival(item, decision, self.model.version))
-            if decision.score > self.store_score and isinstance(arrived[0], r.Accepted):
-                self.store.add(item, arrived[0].class_id, is_told=False)
+            if decision.score > self.store_score and (c := decision.named_class) is not None:
+                self.store.add(item, c, is_told=False)
         self.position = items[-1].position
-        return events
+        return r.arrivals(items, decisions, self.model.version)
 
     def _search(self, settle: Settle, waiting: Container[r.ItemId]) -> list[r.Event]:
         """Ask about what is new or in doubt; `settle` the rest; audit items not `waiting` then."""
@@ -151,11 +151,9 @@ class Engine:
         self._is_stale = True
         dialogue = self.dialogue
         most = dialogue.budget.left(self.position, kept=dialogue.audit.reserved)
-        shown = {entry.content for entry in dialogue.ledger.shown().values()}
-        asked_before = (dialogue.ledger.questions(), shown)
-        groups, joined = self.discovery.search(
-            self.gallery, self.head, self.store, most, self.position, *asked_before
-        )
+        views = (self.gallery, self.head, self.store)
+        asked_before = dialogue.ledger.asked_before()
+        groups, joined = self.discovery.search(*views, most, self.position, *asked_before)
         asked = dialogue.ask(groups, self.head.guess, self.position, joined)
         happened = self.discovery.apply(asked) + settle(self.gallery, self.position)
         followed = dialogue.audit.follow(happened)

@@ -8,7 +8,9 @@ import numpy as np
 
 from csim.records import Floats, Ints, Item, ItemId
 
-_Key = tuple[ItemId, int]  # an id may be used again once its item is forgotten
+# The position of an item of the stream: an id may be used again once its item is forgotten. All
+# warm-up items have position 0, so their key is the id.
+Key = int | ItemId
 
 
 class ItemRows:
@@ -22,34 +24,50 @@ class ItemRows:
     Examples
     --------
     >>> rows = ItemRows(most=100)
-    >>> rows.add([("a", 1), ("b", 2)], np.array([[0.5], [0.7]]), np.array([[1, 2], [3, 4]]))
+    >>> rows.add([1, 2], np.array([[0.5], [0.7]]), np.array([[1, 2], [3, 4]]))
     >>> rows.read(1, rows.find([Item("b", 2, np.zeros((8, 8), np.uint8))])).tolist()
     [[3.0, 4.0]]
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._row_of: dict[_Key, int] = {}
-        self._keys: list[_Key] = []  # of each row
+        self._row_of: dict[Key, int] = {}
+        self._keys: list[Key] = []  # of each row
         self._next = 0  # row to write
         self._columns: list[Floats] = []  # each (rows, …)
 
     def __len__(self) -> int:
         return len(self._row_of)
 
+    def clear(self) -> None:
+        """Forget all items; the arrays stay, as it takes time to get memory from the system."""
+        self._row_of = {}
+        self._keys = []
+        self._next = 0
+
+    def has_any(self, items: Sequence[Item]) -> bool:
+        """Tell whether any of the items is remembered."""
+        row_of = self._row_of
+        return bool(row_of) and any((item.position or item.id) in row_of for item in items)
+
     def find(self, items: Sequence[Item]) -> Ints:
         """Return the row of each item, (n,), -1 for those that are not remembered."""
-        row_of = self._row_of
-        if not row_of:
+        if not self._row_of:
             return np.full(len(items), -1)
-        return np.array([row_of.get((item.id, item.position), -1) for item in items], np.int64)
+        row_of = self._row_of.get
+        # Called thousands of times a search, so the key is written out.
+        return np.array([row_of(item.position or item.id, -1) for item in items], np.int64)
 
     def read(self, column: int, rows: Ints) -> Floats:
         """Return the values of a column in some rows, (n, …)."""
         return self._columns[column][rows] if len(rows) else np.zeros((0, 0), np.float32)
 
-    def add(self, keys: Sequence[_Key], *columns: Floats) -> None:
-        """Remember the values of items by id and position, in place of earlier ones.
+    def add_items(self, items: Sequence[Item], *columns: Floats) -> None:
+        """Remember the values of items, in place of earlier ones; as `add`."""
+        self.add([item.position or item.id for item in items], *columns)
+
+    def add(self, keys: Sequence[Key], *columns: Floats) -> None:
+        """Remember the values of items by their keys, in place of earlier ones.
 
         Each column has a row per item, (n, …). Every call must have the same columns.
         """
@@ -62,13 +80,13 @@ class ItemRows:
             rest = len(keys) - before_end
             self._write(keys[before_end:], [column[-rest:] for column in columns])
 
-    def oldest_first(self) -> tuple[list[_Key], Ints]:
-        """Return the ids and positions of all items, and their rows."""
+    def oldest_first(self) -> tuple[list[Key], Ints]:
+        """Return the keys of all items, and their rows."""
         order = [*self._keys[self._next :], *self._keys[: self._next]]
         keys = [*dict.fromkeys(key for key in order if key in self._row_of)]
         return keys, np.array([self._row_of[key] for key in keys], np.int64)
 
-    def _write(self, keys: Sequence[_Key], columns: Sequence[Floats]) -> None:
+    def _write(self, keys: Sequence[Key], columns: Sequence[Floats]) -> None:
         """Write the first values to the next rows, one for each key."""
         first = self._next
         end = first + len(keys)

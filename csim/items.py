@@ -6,8 +6,11 @@ follows works on this vector, and so does a restart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from itertools import chain, count
 from typing import Any
+
+import numpy as np
 
 from csim.embed.encoder import CheckedEncoder
 from csim.errors import InputError
@@ -33,10 +36,7 @@ def make_items(
         Makes the frozen vectors; None if csim trains its own network.
     """
     if encoder is None or not len(images):
-        return [
-            Item(item_id, position, image.copy())
-            for item_id, position, image in zip(ids, positions, images, strict=True)
-        ]
+        return [*map(Item, ids, positions, map(np.ndarray.copy, images))]
     rows = zip(ids, positions, images, encoder.embed(images), strict=True)
     return [
         Item(item_id, position, thumbnail(image), vector.copy())
@@ -60,30 +60,44 @@ def resized_shape(encoder: CheckedEncoder | None) -> tuple[int, ...] | None:
     return None if encoder is None else encoder.image_shape
 
 
-def check_ids(ids: Sequence[ItemId], count: int, is_held: Callable[[ItemId], bool]) -> None:
-    """Raise an `InputError` unless ids are `count` different texts, none of an earlier image.
+def check_ids(ids: Sequence[ItemId], number: int, holders: Sequence[Set[ItemId]]) -> None:
+    """Raise an `InputError` unless ids are `number` different texts, none of an earlier image.
 
-    `is_held` tells whether an earlier image has an id.
+    `holders` are the ids of earlier images, by what holds them.
     """
     is_text = isinstance(ids, Iterable) and all(isinstance(item_id, str) for item_id in ids)
-    if not is_text or len(ids) != count or len(set(ids)) != count:
+    if not is_text or len(ids) != number or len(set(ids)) != number:
         given = f"{len(ids)}" if is_text else f"{type(ids).__name__}"
-        raise InputError(f"ids must be unique texts, one per image; got {given} for {count} images")
-    if taken := next((item_id for item_id in ids if is_held(item_id)), None):
+        raise InputError(
+            f"ids must be unique texts, one per image; got {given} for {number} images"
+        )
+    if (taken := _first_held(ids, holders)) is not None:
         raise InputError(
             f"the id {taken!r} belongs to an earlier image; an id must be unique in the stream"
         )
 
 
-def free_id(position: int, is_held: Callable[[ItemId], bool]) -> ItemId:
-    """Return the id of an image without one: its position, marked if that was given before.
+def free_ids(first: int, number: int, holders: Sequence[Set[ItemId]]) -> list[ItemId]:
+    """Return the ids of images without one: their positions, marked if that was given before.
 
-    >>> free_id(17, lambda item_id: item_id == "17")
-    '17 (2)'
+    `holders` are the ids of earlier images, by what holds them.
+
+    >>> free_ids(17, 2, [{"17"}])
+    ['17 (2)', '18']
     """
-    item_id = str(position)
-    mark = 2
-    while is_held(item_id):
-        item_id = f"{position} ({mark})"
-        mark += 1
-    return item_id
+    ids = [*map(str, range(first, first + number))]
+    if _first_held(ids, holders) is None:
+        return ids
+    return [_free_id(item_id, holders) for item_id in ids]
+
+
+def _free_id(item_id: ItemId, holders: Sequence[Set[ItemId]]) -> ItemId:
+    marked = (f"{item_id} ({mark})" for mark in count(2))
+    return next(name for name in chain([item_id], marked) if _first_held([name], holders) is None)
+
+
+def _first_held(ids: Sequence[ItemId], holders: Sequence[Set[ItemId]]) -> ItemId | None:
+    """Return an id that any holder has, or None."""
+    if all(holder.isdisjoint(ids) for holder in holders):  # as nearly always
+        return None
+    return next(item_id for holder in holders for item_id in ids if item_id in holder)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,8 +51,7 @@ class Item:
         return self.image if self.frozen is None else self.frozen
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Hold the class of highest score, and whether any class passed its threshold.
 
     `class_id` is None only when there is no class at all. It is `JUNK` if the image looks most like
@@ -62,6 +61,11 @@ class Decision:
     class_id: ClassId | None
     score: float
     is_accepted: bool
+
+    @property
+    def named_class(self) -> ClassId | None:
+        """Return the class that the item gets, None if it is rejected or junk."""
+        return self.class_id if self.is_accepted and self.class_id != JUNK else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,8 @@ class Model:
     `image_shape` is that of what it was trained on: of images, or of frozen vectors, (d,).
     `encoder` made these vectors; None if it is csim's own network or yours. `network` may be the
     mean of weights that move: `in_training` are those that the next training starts from, and
-    empty if these are `network` itself.
+    empty if these are `network` itself. `expected` (K, m) are the scores that new images of each
+    class can expect, if the model needs no held-out images to know them.
     """
 
     version: int
@@ -159,6 +164,7 @@ class Model:
     trained_ids: Ints = field(default_factory=lambda: np.zeros(0, int), compare=False, repr=False)
     encoder: EncoderId | None = None
     in_training: Mapping[str, Floats] = field(default_factory=dict, compare=False, repr=False)
+    expected: Floats = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
 
 
 # What happened.
@@ -367,17 +373,19 @@ Event = (
 )  # fmt: skip
 
 
-def arrival(item: Item, decision: Decision, model: int) -> list[Event]:
-    """Return what to report of an item that a model decided at arrival.
+def arrivals(items: Sequence[Item], decisions: Sequence[Decision], model: int) -> list[Event]:
+    """Return what to report of items that a model decided at arrival.
 
     Junk is rejected as any image without a class, and then revised to be junk.
     """
-    class_id = decision.class_id
-    if decision.is_accepted and class_id is not None and class_id != JUNK:
-        return [Accepted(item.position, item.id, class_id, decision.score, model)]
-    events: list[Event] = [Rejected(item.position, item.id, class_id, decision.score, model)]
-    if decision.is_accepted and class_id == JUNK:
-        events.append(Revised(item.position, item.id, None, JUNK))
+    events: list[Event] = []
+    for item, (class_id, score, is_accepted) in zip(items, decisions, strict=True):
+        if is_accepted and class_id is not None and class_id != JUNK:
+            events.append(Accepted(item.position, item.id, class_id, score, model))
+            continue
+        events.append(Rejected(item.position, item.id, class_id, score, model))
+        if is_accepted and class_id == JUNK:
+            events.append(Revised(item.position, item.id, None, JUNK))
     return events
 
 

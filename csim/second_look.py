@@ -72,11 +72,13 @@ class SecondLook:
         if not labelled or not self._head.class_ids:
             return []
         vectors = gallery.vectors([item for item, _ in labelled])
-        decisions = self._head.decide(self._head.scores(vectors))
+        class_ids, accepted = self._head.classes(self._head.scores(vectors))
         revised: list[Revised] = []
-        for (item, before), decision in zip(labelled, decisions, strict=True):
-            is_given = before is not None or decision.is_accepted or is_final
-            after = decision.class_id if is_given else None
+        for (item, before), class_id, is_accepted in zip(
+            labelled, class_ids, accepted, strict=True
+        ):
+            is_given = before is not None or is_accepted or is_final
+            after = class_id if is_given else None
             if after != before:
                 revised.append(Revised(position, item.id, before, after))
         self._discovery.apply(revised)

@@ -515,7 +515,7 @@ def test_undoing_takes_images_that_joined_back_with_the_others():
     made.ask([], no_guess, 9, {1: [item("x")]})
     made.hear(Named(1, "heron"), 12)
     assert [e.item_id for e in made.hear(Undo(1), 20) if isinstance(e, Revised)] == ["a", "b", "x"]
-    assert "x" not in made.store
+    assert "x" not in made.store.ids
 
 
 def test_questions_classes_and_costs_survive_a_restore():

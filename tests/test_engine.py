@@ -114,7 +114,7 @@ class PlainCsim:
         self.shelves.setdefault(name, deque(maxlen=self.settings.store_size)).append(image)
 
     def vectors(self, images):
-        return self.parts.engine.open_gallery(self.job_model).embed(np.stack(images))
+        return self.parts.engine.open_gallery(self.job_model, None).embed(np.stack(images))
 
     def probabilities(self, images):
         return 1 / (
@@ -266,7 +266,7 @@ def test_a_rejected_image_is_never_stored_before_it_is_answered():
         for item in parts.engine.store.items(class_id)
     )
     assert all(
-        event.item_id in parts.engine.store for event in events if isinstance(event, Accepted)
+        event.item_id in parts.engine.store.ids for event in events if isinstance(event, Accepted)
     )
 
 
@@ -305,7 +305,7 @@ def test_without_a_budget_rejected_images_get_their_best_class_when_the_buffer_i
             assert event.before is None
             assert event.after == best[int(event.item_id) - 1]
             assert event.position == max(int(item_id) for item_id in candidates)
-            assert event.item_id not in parts.engine.store
+            assert event.item_id not in parts.engine.store.ids
     assert parts.engine.dialogue.ledger.questions() == []
     assert len(parts.engine.discovery.pool) == len(waiting)
 
@@ -348,7 +348,7 @@ def test_without_a_budget_nothing_is_asked_and_candidates_wait_as_long_as_they_a
         assert (event.before, event.after) == (None, best[int(event.item_id) - 1])
         assert 100 <= event.position - int(event.item_id) < 125
         assert event.position % 25 == 0
-        assert event.item_id not in parts.engine.store
+        assert event.item_id not in parts.engine.store.ids
     assert [item.id for item in parts.engine.discovery.pool.waiting()] == rejected[len(settled) :]
 
 
@@ -562,8 +562,8 @@ def count_embeddings(engine):
     counts = []
     open_gallery = engine.open_gallery
 
-    def open_counting(model):
-        gallery = open_gallery(model)
+    def open_counting(model, before):
+        gallery = open_gallery(model, before)
         gallery._encoder = CountingEncoder(gallery._encoder)
         counts.append(gallery._encoder.seen)
         return gallery

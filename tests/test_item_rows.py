@@ -10,11 +10,11 @@ from csim.records import Item
 
 
 def key(number):
-    return f"item {number}", number
+    return number or "item 0"
 
 
 def item(number):
-    return Item(*key(number), np.zeros((1, 1), np.uint8))
+    return Item(f"item {number}", number, np.zeros((1, 1), np.uint8))
 
 
 def values(numbers):
@@ -66,5 +66,14 @@ def test_an_item_that_comes_again_has_its_newest_values_alone():
 
 def test_an_id_that_is_used_again_at_another_position_is_another_item():
     rows = ItemRows(4)
-    rows.add([("a", 1)], *values([1]))
+    rows.add_items([Item("a", 1, np.zeros((1, 1), np.uint8))], *values([1]))
     assert rows.find([Item("a", 9, np.zeros((1, 1), np.uint8))]).tolist() == [-1]
+
+
+def test_warm_up_items_are_told_apart_by_id():
+    rows = ItemRows(4)
+    first, second = (Item(name, 0, np.zeros((1, 1), np.uint8)) for name in "ab")
+    rows.add_items([first], *values([1]))
+    assert rows.has_any([second, first])
+    assert not rows.has_any([second])
+    assert rows.find([second, first]).tolist() == [-1, 0]

@@ -60,7 +60,8 @@ def seen(pool, *given):
     discovery = Discovery(pool, LeastSure(), Medoid())
     for position, (shade, class_id) in enumerate(given, start=1):
         discovery.pool.add(
-            item(position, shade), Decision(class_id, 0.5, is_accepted=class_id is not None)
+            [item(position, shade)],
+            [Decision(class_id, 0.5, is_accepted=class_id is not None)],
         )
     return discovery
 

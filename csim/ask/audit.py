@@ -14,7 +14,7 @@ A drawn image without an answer does not count.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, KeysView, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +72,7 @@ class Audit:
     --------
     >>> audit = Audit(0.25, seed=0)
     >>> for position in range(1, 9):
-    ...     audit.draw(Item(str(position), position, None), Decision(0, 0.9, is_accepted=True))
+    ...     audit.draw([Item(str(position), position, None)], [Decision(0, 0.9, is_accepted=True)])
     >>> len(audit.due(waiting=()))
     2
     """
@@ -86,18 +86,21 @@ class Audit:
         self._drawn: dict[ItemId, _Drawn] = {}
         self._answered: dict[QuestionId, tuple[Audited, bool]] = {}  # with `is_own`
 
-    def __contains__(self, item_id: object) -> bool:
-        return item_id in self._drawn
+    @property
+    def ids(self) -> KeysView[ItemId]:
+        """Return the ids of the drawn images that have no answer yet."""
+        return self._drawn.keys()
 
-    def draw(self, item: Item, decision: Decision) -> None:
-        """Draw the image that arrives, or not."""
+    def draw(self, items: Sequence[Item], decisions: Sequence[Decision]) -> None:
+        """Draw some of the images that arrive."""
         if not self._every:
             return
-        if (item.position - 1) % self._every == 0:
-            self._next = item.position + int(self._rng.integers(self._every))
-        if item.position == self._next:
-            class_id = decision.class_id if decision.is_accepted else None
-            self._drawn[item.id] = _Drawn(item, class_id, class_id)
+        for item, decision in zip(items, decisions, strict=True):
+            if (item.position - 1) % self._every == 0:
+                self._next = item.position + int(self._rng.integers(self._every))
+            if item.position == self._next:
+                class_id = decision.class_id if decision.is_accepted else None
+                self._drawn[item.id] = _Drawn(item, class_id, class_id)
 
     def items(self) -> list[Item]:
         """Return the drawn images that have no answer yet."""

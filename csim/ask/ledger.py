@@ -16,12 +16,11 @@ the audit must not change what it measures.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from csim.ask.entries import SETTLED, Entry, Status, release
+from csim.ask.entries import SETTLED, AskedBefore, Entry, Members, Shown, Status
 from csim.ask.splits import Splits
 from csim.errors import QuestionError, SettingsError
 from csim.messages import Answer, Undo
@@ -58,14 +57,11 @@ class Ledger:
             raise SettingsError(f"size must be at least 1, got {size}")
         self.size = size
         self._entries: dict[QuestionId, Entry] = {}
-        self._maybe_open: list[QuestionId] = []  # every open question, and some that were
-        # Questions per item id: a split question and its parts share their items.
-        self._uses: Counter[object] = Counter()
+        self.open_ids: dict[QuestionId, None] = {}  # in order: those of the open questions
+        self.members = Members(self._entries)
         self._last_id = 0
-        self.splits = Splits(self._entries, self._uses)
-
-    def __contains__(self, item_id: object) -> bool:
-        return item_id in self._uses
+        self._shown = Shown()  # the content of all questions: csim does not ask about it again
+        self.splits = Splits(self._entries, self.open_ids, self.members, self._shown)
 
     def open(
         self,
@@ -89,9 +85,11 @@ class Ledger:
                 is_audit,
                 is_given,
             )
-            self._entries[question.id] = Entry(question)
-            self._maybe_open.append(question.id)
-            self._uses.update(item.id for item in question.members)
+            entry = Entry(question)
+            self._entries[question.id] = entry
+            self._shown.add(entry)
+            self.open_ids[question.id] = None
+            self.members.add(question.id, question.members)
             questions.append(question)
         return questions
 
@@ -99,7 +97,7 @@ class Ledger:
         """Add images to the members of an open question."""
         entry = self.entry(question_id)
         entry.question = replace(entry.question, members=(*entry.question.members, *items))
-        self._uses.update(item.id for item in items)
+        self.members.add(question_id, items)
 
     def select_joinable(
         self, joined: Mapping[QuestionId, Sequence[Item]]
@@ -108,7 +106,12 @@ class Ledger:
 
         Leaves out images that are members already, and images that any question shows.
         """
-        shown = self.shown() if joined else {}
+        used = {
+            item.id for items in joined.values() for item in items if item.id in self.members.ids
+        }
+        if not used:  # as nearly always
+            return {question_id: [*items] for question_id, items in joined.items()}
+        shown = self.shown()
         joinable = {}
         for question_id, items in joined.items():
             members = {item.id for item in self.entry(question_id).question.members}
@@ -123,50 +126,53 @@ class Ledger:
         A question keeps the image that it shows. Returns the questions that lost members, and
         which.
         """
-        ids = {item.id for item in items if item.id in self._uses}
+        ids = {item.id for item in items if item.id in self.members.ids}
+        holders = {
+            entry.question.id: entry
+            for item_id in ids
+            for entry in self.members.entries_of(item_id, "open")
+        }
         removed = []
-        for question in self.questions() if ids else ():
+        for question_id, entry in sorted(holders.items()):
+            question = entry.question
             shown = question.representative
             gone = [item for item in question.members if item.id in ids and item != shown]
             if gone:
                 stay = tuple(
                     item for item in question.members if item.id not in ids or item == shown
                 )
-                self._entries[question.id].question = replace(question, members=stay)
-                release(self._uses, gone)
-                removed.append((question.id, gone))
+                entry.question = replace(question, members=stay)
+                self.members.remove(question_id, gone)
+                removed.append((question_id, gone))
         return removed
 
     def expire(self) -> list[QuestionId]:
         """Forget the oldest questions until the images fit; return those that were unanswered."""
         expired = []
-        surplus = self._uses.total() - self.size
+        surplus = self.members.total - self.size
         if surplus <= 0:
             return []
-        for question_id in sorted(
-            self._entries, key=lambda q: (self._entries[q].status not in SETTLED, q)
-        ):
+        for question_id in _least_needed(self._entries):
             if surplus <= 0:
                 break
             entry = self._entries.pop(question_id)
+            self.open_ids.pop(question_id, None)
+            self._shown.remove(entry)
             surplus -= len(entry.question.members)
-            release(self._uses, entry.question.members)
+            self.members.remove(question_id, entry.question.members)
             if entry.status not in SETTLED:
                 expired.append(question_id)
         return expired
 
     def questions(self, status: Status = "open") -> list[Question]:
         """Return the questions with a status, oldest first."""
-        if status != "open":
-            return [entry.question for entry in self._entries.values() if entry.status == status]
-        # No question becomes open again, so those that no longer are need no second look.
-        open_ids = [
-            question_id
-            for question_id in self._maybe_open
-            if question_id in self._entries and self._entries[question_id].status == "open"
-        ]
-        self._maybe_open = open_ids
-        return [self._entries[question_id].question for question_id in open_ids]
+        if status == "open":
+            return [self._entries[question_id].question for question_id in self.open_ids]
+        return [entry.question for entry in self._entries.values() if entry.status == status]
+
+    def asked_before(self) -> AskedBefore:
+        """Return what a search must know of earlier questions."""
+        return AskedBefore(self.questions(), self._shown, self.members.open)
 
     def entry(self, question_id: QuestionId) -> Entry:
         """Return the entry of a question, or raise a `QuestionError` if there is none."""
@@ -210,14 +216,9 @@ class Ledger:
         before = entry.class_id
         entry.status = status
         entry.class_id = class_id
+        self.open_ids.pop(question_id, None)  # no question becomes open again
+        self.members.close(entry.question.members)
         return entry.question, before
-
-    def exclude(self, item_ids: Iterable[ItemId]) -> None:
-        """Exclude images from the answers that labelled them, because a model disagrees now."""
-        excluded = frozenset(item_ids)
-        for entry in self._entries.values() if excluded else ():
-            if entry.status == "answered":
-                entry.excluded |= excluded.intersection(item.id for item in entry.question.members)
 
     def state(self) -> State:
         """Return all questions, column by column because there may be thousands."""
@@ -256,8 +257,9 @@ class Ledger:
         """Load what `state` returned."""
         self._last_id = state["last_id"]
         self._entries.clear()
-        self._uses.clear()
-        self._uses.update(state["items"]["ids"])
+        self.open_ids.clear()
+        self._shown.clear()
+        self.members.clear()
         items = iter(unpack(state["items"]))
         all_guesses = zip(state["guess"]["class_id"], state["guess"]["score"], strict=True)
         rows = zip(*(state[column] for column in _COLUMNS), strict=True)
@@ -267,5 +269,14 @@ class Ledger:
             question = Question(question_id, position, members[shown], members, guesses, *flags)
             excluded = frozenset(state["freed"].get(str(question_id), ()))
             parts = tuple(state.get("parts", {}).get(str(question_id), ()))
-            self._entries[question_id] = Entry(question, status, class_id, excluded, parts)
-        self._maybe_open = list(self._entries)
+            entry = Entry(question, status, class_id, excluded, parts)
+            self._entries[question_id] = entry
+            self.members.add(question_id, members)
+            self._shown.add(entry)
+        self.open_ids.update((q, None) for q, e in self._entries.items() if e.status == "open")
+
+
+def _least_needed(entries: Mapping[QuestionId, Entry]) -> Iterator[QuestionId]:
+    """Yield the ids of settled questions, and then of those that are left, the oldest first."""
+    yield from [question_id for question_id, entry in entries.items() if entry.status in SETTLED]
+    yield from [*entries]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from csim.ask.entries import SETTLED, Entry, release
+from csim.ask.entries import SETTLED, Entry, Members, Shown
 from csim.errors import QuestionError
 from csim.records import Question, QuestionId
 
@@ -18,13 +17,25 @@ class Splits:
     ----------
     entries
         The ledger's questions by id.
-    uses
-        How many questions each image id belongs to.
+    open_ids
+        The ids of the open questions.
+    members
+        Says which questions an image belongs to.
+    shown
+        The content that questions show.
     """
 
-    def __init__(self, entries: dict[QuestionId, Entry], uses: Counter[object]) -> None:
+    def __init__(
+        self,
+        entries: dict[QuestionId, Entry],
+        open_ids: dict[QuestionId, None],
+        members: Members,
+        shown: Shown,
+    ) -> None:
         self._entries = entries
-        self._uses = uses
+        self._open_ids = open_ids
+        self._members = members
+        self._shown = shown
 
     def divide(self, question_id: QuestionId, parts: Sequence[QuestionId]) -> None:
         """Record the questions that a split made, so that it can be undone."""
@@ -38,15 +49,18 @@ class Splits:
         """
         entry = self._entries[question_id]
         before = entry.question
-        parts = [self._entries.pop(part).question for part in entry.parts]
+        parts = [self._entries[part].question for part in entry.parts]
         held = {item.id: item for part in parts for item in part.members}
         held.setdefault(before.representative.id, before.representative)
         stay = [item for item in before.members if item.id in held]
         known = {item.id for item in stay}
         members = (*stay, *(item for item in held.values() if item.id not in known))
         for question in (before, *parts):
-            release(self._uses, question.members)
-        self._uses.update(item.id for item in members)
+            self._members.remove(question.id, question.members)
+        for part in parts:
+            self._shown.remove(self._entries.pop(part.id))
+            self._open_ids.pop(part.id, None)
+        self._members.add(question_id, members)
         entry.question = replace(before, members=members)
         entry.status = "undone"
         entry.parts = ()

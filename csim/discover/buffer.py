@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping, Sequence
 
 from csim.errors import SettingsError
 from csim.packing import pack, unpack
@@ -28,29 +28,32 @@ class Buffer:
     def __len__(self) -> int:
         return len(self._items)
 
-    def __contains__(self, item_id: object) -> bool:
-        return item_id in self._items
-
     def find(self, item_id: ItemId) -> Item | None:
         """Return an item by its id, or None."""
         return self._items.get(item_id)
 
-    def add(self, item: Item, decision: Decision) -> None:
-        """Keep an item if it was rejected."""
-        if not decision.is_accepted:
-            self._items[item.id] = item
+    @property
+    def ids(self) -> KeysView[ItemId]:
+        """Return the ids of all candidates."""
+        return self._items.keys()
 
-    def is_due(self, arrivals: int) -> bool:
-        """Tell whether the buffer is full; the number of `arrivals` does not matter.
+    def add(self, items: Sequence[Item], decisions: Sequence[Decision]) -> None:
+        """Keep the items that were rejected."""
+        for item, decision in zip(items, decisions, strict=True):
+            if not decision.is_accepted:
+                self._items[item.id] = item
+
+    def is_due(self, arrivals: int, waiting: int = 0) -> bool:
+        """Tell whether the buffer is full; `arrivals` and `waiting` do not matter.
 
         >>> buffer = Buffer(size=1)
-        >>> buffer.add(Item("a", 7, None), Decision(0, 0.2, is_accepted=False))
+        >>> buffer.add([Item("a", 7, None)], [Decision(0, 0.2, is_accepted=False)])
         >>> buffer.is_due(arrivals=1)
         True
         """
         return len(self._items) >= self.size
 
-    def until_due(self, arrivals: int) -> int:
+    def until_due(self, arrivals: int, waiting: int = 0) -> int:
         """Return the free places: the next items may all be rejected.
 
         >>> Buffer(size=5).until_due(arrivals=100)
@@ -74,7 +77,7 @@ class Buffer:
     def remove_old(self, position: int) -> list[Item]:
         """Remove and return all candidates: none waits for a second search."""
         left = self.items()
-        self._items = {}
+        self._items.clear()
         return left
 
     def apply(self, event: Event) -> None:

@@ -6,7 +6,8 @@ methods without groups: they ask about single images, and an answer labels that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,15 +24,16 @@ class Pick(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Hold the questions to ask, and for each open question the indices of images that join it.
+    """Hold the questions to ask, and which images join open questions.
 
-    `repeats` are the indices of images that csim does not ask about, because it has shown the same
-    pixels before.
+    `joined` has the indices of the images that join an open question, by its index among the
+    pending ones. `repeats` are the indices of images that csim does not ask about, because it has
+    shown the same pixels before.
     """
 
     picks: list[Pick]
-    joined: list[Ints] = []  # noqa: RUF012
-    repeats: list[int] = []  # noqa: RUF012
+    joined: Mapping[int, Ints] = MappingProxyType({})
+    repeats: Sequence[int] = ()
 
 
 class Choice(Protocol):

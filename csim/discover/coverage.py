@@ -13,7 +13,7 @@ the groups get smaller, and csim asks about the images that the classifier is le
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -63,15 +63,18 @@ class CoverDoubt(Choice):
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` questions, and which images join open ones."""
+        is_free = np.full(len(scene), True)
+        if scene.version == self._projection.version:  # a new model may see other groups
+            is_free = ~scene.is_covered
         labelled, columns = scene.reference
         columns = np.concatenate([columns, np.full(len(pending), -1)])
         recent, known = self._projection.place(
             scene.items, [*labelled, *pending], scene.features, scene.version
         )
-        weights = scene.doubt.copy()
+        weights = np.where(is_free, scene.doubt, 0)
         may_join = np.full(len(scene), False)
         if self._watch:
-            is_due = self._watch.due(scene.items)
+            is_due = self._watch.due(scene.items) & is_free
             due = np.flatnonzero(is_due)
             new = self._watch.compare(scene.items, recent, due, known, scene.guesses, columns)
             weights[due] = np.maximum(weights[due], new)
@@ -80,14 +83,14 @@ class CoverDoubt(Choice):
         points, weights, guesses = recent[rows], weights[rows], scene.guesses[rows]
         to_known = squares(points, known)  # (r, m)
         owner, distance = _nearest(to_known)
-        joined = _joined(owner - len(labelled), guesses, scene.guesses_of(pending))
-        weights[np.concatenate([*joined, np.zeros(0, np.int64)])] = 0
+        joined = _joined(owner - len(labelled), guesses, pending, scene.guesses_of)
+        weights[[index for members in joined.values() for index in members.tolist()]] = 0
         heavy = np.argsort(-weights, kind="stable")[:_MAX_WEIGHED]
         heavy = heavy[weights[heavy] >= _MIN_WEIGHT]
         reach = _reach(points[heavy], distance[heavy], guesses[heavy], self._spread)
         candidates = self._candidates(weights[heavy], reach, points[heavy], rows[heavy])
         found = take_new(scene, candidates, most)
-        return found._replace(joined=[rows[members] for members in joined])
+        return found._replace(joined={place: rows[members] for place, members in joined.items()})
 
     def state(self) -> State:
         """Return which images may be new, and the projection."""
@@ -175,14 +178,20 @@ def _nearest(to_known: Floats) -> tuple[Ints, Floats]:
     return to_known.argmin(axis=1), np.sqrt(to_known.min(axis=1))
 
 
-def _joined(owner: Ints, guesses: Ints, asked_guesses: Ints) -> list[Ints]:
-    """Return for each open question the indices of the images that join it.
+def _joined(
+    owner: Ints,
+    guesses: Ints,
+    pending: Sequence[Item],
+    guesses_of: Callable[[Sequence[Item]], Ints],
+) -> dict[int, Ints]:
+    """Return the indices of the images that join open questions, by the question's index.
 
-    An image joins if the question's image is its nearest (`owner`) and has the same best class.
+    An image joins the question whose image is its nearest (`owner`, negative if a labelled image is
+    nearer) if both have the same best class.
     """
-    if not len(asked_guesses):
-        return []
     indices = np.flatnonzero(owner >= 0)
-    indices = indices[guesses[indices] == asked_guesses[owner[indices]]]
-    indices = indices[np.argsort(owner[indices], kind="stable")]
-    return np.split(indices, np.searchsorted(owner[indices], np.arange(1, len(asked_guesses))))
+    near, places = np.unique(owner[indices], return_inverse=True)
+    asked_guesses = guesses_of([pending[index] for index in near.tolist()])
+    is_same = guesses[indices] == asked_guesses[places]
+    joining, owners = indices[is_same], owner[indices[is_same]]
+    return {index: joining[owners == index] for index in np.unique(owners).tolist()}

@@ -5,7 +5,7 @@ Items are kept as images and embedded when they are searched, so that no vector 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Protocol
 
@@ -36,21 +36,27 @@ class Pool(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __contains__(self, item_id: object) -> bool: ...
-
     def find(self, item_id: ItemId) -> Item | None:
         """Return an item by its id, or None."""
         ...
 
-    def add(self, item: Item, decision: Decision) -> None:
-        """Take an item of the stream, and what was decided about it."""
+    @property
+    def ids(self) -> Set[ItemId]:
+        """Return the ids of all items that it holds."""
         ...
 
-    def is_due(self, arrivals: int) -> bool:
-        """Tell whether a search is due after `arrivals` items since the last one."""
+    def add(self, items: Sequence[Item], decisions: Sequence[Decision]) -> None:
+        """Take the next items of the stream, and what was decided about them."""
         ...
 
-    def until_due(self, arrivals: int) -> int:
+    def is_due(self, arrivals: int, waiting: int = 0) -> bool:
+        """Tell whether a search is due after `arrivals` items since the last one.
+
+        So many open questions are `waiting` for an answer.
+        """
+        ...
+
+    def until_due(self, arrivals: int, waiting: int = 0) -> int:
         """Return after how many more items a search may be due, at the earliest."""
         ...
 
@@ -106,13 +112,16 @@ class Discovery:
         self._representative = representative
         self._last_search = 0  # position
 
-    def is_due(self, position: int) -> bool:
-        """Tell whether to search now that the stream has reached `position`."""
-        return self.pool.is_due(position - self._last_search)
+    def is_due(self, position: int, waiting: int = 0) -> bool:
+        """Tell whether to search now that the stream has reached `position`.
 
-    def until_due(self, position: int) -> int:
+        So many open questions are `waiting` for an answer.
+        """
+        return self.pool.is_due(position - self._last_search, waiting)
+
+    def until_due(self, position: int, waiting: int = 0) -> int:
         """Return after how many items past `position` a search may be due, at the earliest."""
-        return self.pool.until_due(position - self._last_search)
+        return self.pool.until_due(position - self._last_search, waiting)
 
     def search(
         self,
@@ -123,24 +132,23 @@ class Discovery:
         position: int,
         pending: Sequence[Question],
         shown: Container[bytes] = (),
+        covered: Container[ItemId] = (),
     ) -> tuple[list[Group], dict[QuestionId, list[Item]]]:
         """Return at most `most` groups to ask about, and items that join `pending` questions.
 
         No group shows an image whose content is among those `shown` before. Such an item joins the
-        pending question that shows the same.
+        pending question that shows the same. `covered` are the ids of members of pending questions.
         """
-        scene = Scene(self.pool.items(), viewer, head, store, shown)
+        scene = Scene(self.pool.items(), viewer, head, store, shown, covered)
         asked = [question.representative for question in pending]
-        found = Found([], [])
+        found = Found([])
         if len(scene) and (most or asked):
             found = self._choice.choose(scene, most, asked)
         groups = [self._group(scene, pick) for pick in found.picks]
         self._last_search = position
-        # A choice that asks about single items joins nothing.
         joined = {
-            question.id: [scene.items[index] for index in members]
-            for question, members in zip(pending, found.joined, strict=False)
-            if len(members)
+            pending[place].id: [scene.items[index] for index in members]
+            for place, members in found.joined.items()
         }
         if found.repeats:
             # The first of those that show the same pixels stays, as it comes last here.

@@ -17,9 +17,8 @@ def doubt(scores: Floats) -> Floats:
     """
     if not scores.shape[1]:
         return np.ones(len(scores))
-    clipped = np.clip(scores.astype(np.float64), 1e-9, 1 - 1e-9)
-    if scores.shape[1] == 1:
-        return 1 - clipped[:, 0]
-    odds = clipped / (1 - clipped)
-    remainder: Floats = 1 - odds.max(axis=1) / odds.sum(axis=1)
-    return remainder
+    # Row by row there are few classes to add up, which is slow.
+    by_class = np.clip(scores.T.astype(np.float64, order="C"), 1e-9, 1 - 1e-9)  # (K, n)
+    odds = by_class / (1 - by_class)
+    best: Floats = by_class[0] if len(by_class) == 1 else odds.max(axis=0) / odds.sum(axis=0)
+    return 1 - best

@@ -65,16 +65,20 @@ def novelty(
         return new
     k_recent, k_labelled = _neighbours(guesses, columns)  # by class
     bounds = _bounds(recent[rows], labelled, guesses[rows], columns, k_labelled)
+    bounds = (1 - least) * _ROUNDING * bounds
     k_recent = k_recent[guesses[rows]]
     k_labelled = k_labelled[guesses[rows]]
+    all_recent, all_labelled = Targets(recent), Targets(labelled)
     for first in range(0, len(rows), _BLOCK):  # bounds memory
         block = np.arange(first, min(first + _BLOCK, len(rows)))
-        to_recent = squares(recent[rows[block]], recent)
+        to_recent = all_recent.squares_from(recent[rows[block]])
         # Counting is several times as fast as sorting: sort only where enough images are near.
-        is_near = to_recent <= ((1 - least) * _ROUNDING * bounds[block])[:, None]
-        may_be_new = np.count_nonzero(is_near, axis=1) >= k_recent[block]
+        is_near = to_recent <= bounds[block][:, None]
+        may_be_new = is_near.sum(axis=1, dtype=np.int32) >= k_recent[block]
         left = block[may_be_new]
-        radius = _kth(squares(recent[rows[left]], labelled), k_labelled[left])
+        if not len(left):
+            continue
+        radius = _kth(all_labelled.squares_from(recent[rows[left]]), k_labelled[left])
         ratio = (np.sqrt(_kth(to_recent[may_be_new], k_recent[left])) + _EPSILON) / (
             np.sqrt(radius) + _EPSILON
         )
@@ -104,7 +108,7 @@ def _bounds(
     It is that to the k-th labelled neighbour of the guessed class, which is often the same one. The
     other classes need no distances then. It is infinite if the class has too few labelled images.
     """
-    bounds = np.full(len(points), np.inf)
+    bounds = np.full(len(points), np.inf, points.dtype)  # as the distances: a mix is slow
     for column in np.unique(guesses).tolist():
         indices = np.flatnonzero(guesses == column)
         same_class = labelled[columns == column]
@@ -117,12 +121,33 @@ def _bounds(
 
 def squares(left: Floats, right: Floats) -> Floats:
     """Return the squared distance of every pair, (n, m)."""
-    # |a - b|² = |a|² - 2ab + |b|² as one product: adding the lengths later would take longer.
-    ones = np.ones((max(len(left), len(right)), 1), left.dtype)
-    left = np.hstack([left, (left * left).sum(axis=1, keepdims=True), ones[: len(left)]])
-    right = np.hstack([-2 * right, ones[: len(right)], (right * right).sum(axis=1, keepdims=True)])
-    distances: Floats = left @ right.T
+    distances = Targets(right).squares_from(left)
     return np.maximum(distances, 0, out=distances)
+
+
+class Targets:
+    """Hold points, (m, f), that others are compared with, so that they are prepared once."""
+
+    def __init__(self, points: Floats) -> None:
+        # |a - b|² = |a|² - 2ab + |b|² as one product: adding the lengths later would take longer.
+        lengths = _lengths(points)
+        self._sides = np.vstack([-2 * points.T, np.ones_like(lengths), lengths])  # (f + 2, m)
+
+    def squares_from(self, points: Floats) -> Floats:
+        """Return the squared distance of each of some points to each of these, (n, m).
+
+        Rounding may make that of equal points a little less than 0.
+        """
+        lengths = _lengths(points)
+        left = np.column_stack([points, lengths, np.ones_like(lengths)])
+        distances: Floats = left @ self._sides
+        return distances
+
+
+def _lengths(points: Floats) -> Floats:
+    """Return the squared length of each point, (n,)."""
+    lengths: Floats = np.einsum("nf,nf->n", points, points)
+    return lengths
 
 
 def _at_most(k: Floats, count: int) -> Ints:
@@ -135,5 +160,4 @@ def _kth(values: Floats, k: Ints) -> Floats:
     """Return the k-th smallest value of each row, (n,)."""
     most = int(k.max(initial=1))
     near = np.sort(np.partition(values, most - 1, axis=1)[:, :most], axis=1)
-    kth: Floats = near[np.arange(len(near)), k - 1]
-    return kth
+    return np.maximum(near[np.arange(len(near)), k - 1], 0)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
 from csim.item_rows import ItemRows
+from csim.main_axes import main_axes
 from csim.records import Floats, Item, State
 
 _MAX_COMPONENTS = 40  # of the features: more add noise and take time
@@ -22,7 +22,8 @@ _SAMPLE_SIZE = 1000  # images to find the components from
 _MANY_FEATURES = 600  # more come from pretrained encoders; their components must be exact
 _EXACT_SAMPLE_SIZE = 2000  # images to find the components of many features from
 _MIN_LENGTH = 1e-6  # below, do not rescale: a single labelled image is its own mean
-_REMEMBERED = 40_000  # points; older ones are computed again when they are needed
+_LABELLED_POINTS = 4_000  # remembered beside recent ones: those that searches compare with
+_MOST_POINTS = 40_000  # remembered in all; older ones are computed again when they are needed
 
 Features = Callable[[Sequence[Item]], Floats]
 
@@ -35,16 +36,18 @@ class Projection:
     turns
         Searches that one fit serves, as long as the model stays. Higher takes less time, but a new
         class is separated from known ones later; 1 fits at each search.
+    recent
+        Images of the recent window. Higher remembers more points but uses more memory.
     """
 
-    def __init__(self, turns: int) -> None:
+    def __init__(self, turns: int, *, recent: int = 2_000) -> None:
         self._turns = turns
-        self._version = 0  # of the model it was fitted for
+        self.version = 0  # of the model it was fitted for
         self._searches = 0  # since it was fitted
         self._centre: Floats = np.zeros(0, np.float32)  # (f,)
         self._axes: Floats = np.zeros((0, 0), np.float32)  # (f, c)
         self._scale = 1.0
-        self._points = ItemRows(_REMEMBERED)
+        self._points = ItemRows(min(2 * recent + _LABELLED_POINTS, _MOST_POINTS))
 
     def place(
         self, recent: Sequence[Item], labelled: Sequence[Item], features: Features, version: int
@@ -63,12 +66,13 @@ class Projection:
             The version of that model.
         """
         items = [*recent, *labelled]
-        if version != self._version or self._searches >= self._turns:
-            points = self._fit(features(items), len(recent))
-            self._points = ItemRows(_REMEMBERED)
+        if version != self.version or self._searches >= self._turns:
+            parts = [features(part) for part in (recent, labelled) if part]
+            points = self._fit(np.concatenate(parts), len(recent))
+            self._points.clear()
             if self._turns > 1:
-                self._points.add([(item.id, item.position) for item in items], points)
-            self._version = version
+                self._points.add_items(items, points)
+            self.version = version
             self._searches = 0
         else:
             points = self._find(items, features)
@@ -78,7 +82,7 @@ class Projection:
     def state(self) -> State:
         """Return the fit; the points can be computed again."""
         return {
-            "version": self._version,
+            "version": self.version,
             "searches": self._searches,
             "centre": self._centre,
             "axes": self._axes,
@@ -87,12 +91,12 @@ class Projection:
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
-        self._version = state["version"]
+        self.version = state["version"]
         self._searches = state["searches"]
         self._centre = state["centre"]
         self._axes = state["axes"]
         self._scale = state["scale"]
-        self._points = ItemRows(_REMEMBERED)
+        self._points.clear()
 
     def _fit(self, features: Floats, recent: int) -> Floats:
         """Find the components of features, (n, f), the first of which are recent; return points."""
@@ -117,7 +121,7 @@ class Projection:
         points[missing] = self._project(features(new)) / np.float32(self._scale)
         if len(missing) < len(items):
             points[rows >= 0] = self._points.read(0, rows[rows >= 0])
-        self._points.add([(item.id, item.position) for item in new], points[missing])
+        self._points.add_items(new, points[missing])
         return points
 
     def _project(self, features: Floats) -> Floats:
@@ -133,22 +137,14 @@ def _principal_axes(recent: Floats, labelled: Floats, centre: Floats) -> Floats:
     size = _EXACT_SAMPLE_SIZE if has_many else _SAMPLE_SIZE
     spacing = max(1, (len(recent) + len(labelled)) // size)
     sample = np.concatenate([recent[::spacing], labelled[::spacing]]) - centre
-    find = _exact_axes if has_many else _main_axes
-    return find(sample.T @ sample)
+    if has_many:
+        # The whitened vectors of a pretrained encoder spread about evenly: subspace iteration would
+        # take long to find the few directions that tell classes apart.
+        return main_axes(sample, _MAX_COMPONENTS)[1].T
+    return _about_main_axes(sample.T @ sample)
 
 
-def _exact_axes(products: Floats) -> Floats:
-    """Return the eigenvectors of the largest eigenvalues, (f, 40), of a large matrix (f, f).
-
-    The whitened vectors of a pretrained encoder spread about evenly, so that subspace iteration
-    would take long to find the few directions that tell classes apart.
-    """
-    start = np.ones(len(products), products.dtype)  # not drawn: the same axes every time
-    axes: Floats = eigsh(products, k=_MAX_COMPONENTS, v0=start)[1]
-    return axes
-
-
-def _main_axes(products: Floats) -> Floats:
+def _about_main_axes(products: Floats) -> Floats:
     """Return about the eigenvectors of the largest eigenvalues, (f, 40), of a matrix (f, f).
 
     Subspace iteration (Golub and Van Loan, Matrix Computations, 8.2.4) takes a small part of the

@@ -8,13 +8,15 @@ An accepted item between them is not held: it keeps the class that it got at arr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
 
 from csim.errors import SettingsError
 from csim.packing import pack, unpack
 from csim.records import Asked, ClassId, Decision, Event, Item, ItemId, Labelled, Revised, State
+
+_MANY_WAITING = 50  # open questions; for each so many, csim waits another `every` arrivals
 
 
 class Recent:
@@ -48,8 +50,10 @@ class Recent:
     def __len__(self) -> int:
         return len(self._items)
 
-    def __contains__(self, item_id: object) -> bool:
-        return item_id in self._items
+    @property
+    def ids(self) -> KeysView[ItemId]:
+        """Return the ids of all items, those between searched ones included."""
+        return self._items.keys()
 
     @property
     def classes(self) -> Mapping[ItemId, ClassId | None]:
@@ -60,28 +64,31 @@ class Recent:
         """Return an item by its id, or None."""
         return self._items.get(item_id)
 
-    def add(self, item: Item, decision: Decision) -> None:
-        """Keep an item of the sample, and the class it was given at arrival; keep all rejected."""
-        if decision.is_accepted and item.position % self.sample_every:
-            return
-        self._items[item.id] = item
-        self._classes[item.id] = decision.class_id if decision.is_accepted else None
+    def add(self, items: Sequence[Item], decisions: Sequence[Decision]) -> None:
+        """Keep items of the sample, and the classes they got at arrival; keep all rejected."""
+        for item, (class_id, _, is_accepted) in zip(items, decisions, strict=True):
+            if is_accepted and item.position % self.sample_every:
+                continue
+            self._items[item.id] = item
+            self._classes[item.id] = class_id if is_accepted else None
 
-    def is_due(self, arrivals: int) -> bool:
+    def is_due(self, arrivals: int, waiting: int = 0) -> bool:
         """Tell whether a search is due after `arrivals` items since the last one.
+
+        The more open questions are `waiting` for an answer, the rarer are searches.
 
         >>> Recent(size=100, every=10).is_due(9), Recent(size=100, every=10).is_due(10)
         (False, True)
         """
-        return arrivals >= self.every
+        return arrivals >= _interval(self.every, self.span, waiting)
 
-    def until_due(self, arrivals: int) -> int:
+    def until_due(self, arrivals: int, waiting: int = 0) -> int:
         """Return how many more items arrive before the next search.
 
-        >>> Recent(size=100, every=10).until_due(7)
-        3
+        >>> Recent(size=100, every=10).until_due(7), Recent(size=100, every=10).until_due(7, 120)
+        (3, 23)
         """
-        return max(1, self.every - arrivals)
+        return max(1, _interval(self.every, self.span, waiting) - arrivals)
 
     def items(self) -> list[Item]:
         """Return all items that csim may ask about, oldest first."""
@@ -129,3 +136,11 @@ class Recent:
         items = unpack(state["items"])
         self._items = {item.id: item for item in items}
         self._classes = dict(zip(self._items, state["class_ids"], strict=True))
+
+
+def _interval(every: int, span: int, waiting: int) -> int:
+    """Return the arrivals between two searches while so many questions wait for an answer.
+
+    In a window that spans so many arrivals, each item is searched twice at the least.
+    """
+    return min(every * (1 + waiting // _MANY_WAITING), max(every, span // 2))

@@ -12,9 +12,11 @@ from typing import Protocol
 import numpy as np
 
 from csim.discover.doubt import doubt
-from csim.records import JUNK, ClassId, Floats, Ints, Item
+from csim.records import JUNK, Bools, ClassId, Floats, Ints, Item, ItemId
 
-_MAX_LABELLED = 3000  # images of the store to compare with: enough to tell dense from empty
+# Images of the store to compare with, in all and of a class: enough to tell dense from empty.
+_MAX_LABELLED = 3000
+_MAX_PER_CLASS = 150
 
 
 class Viewer(Protocol):
@@ -44,7 +46,7 @@ class Scores(Protocol):
 class Examples(Protocol):
     """Hold labelled images."""
 
-    def newest(self, most: int) -> tuple[list[Item], Ints]:
+    def newest(self, most: int, per_class: int) -> tuple[list[Item], Ints]:
         """Return about `most` images, equally many per class, and their class ids."""
         ...
 
@@ -64,6 +66,8 @@ class Scene:
         Holds labelled images to compare with.
     shown
         The content of images that questions have shown: csim does not ask about it again.
+    covered
+        The ids of the members of open questions.
     """
 
     def __init__(
@@ -73,9 +77,11 @@ class Scene:
         head: Scores,
         store: Examples,
         shown: Container[bytes] = (),
+        covered: Container[ItemId] = (),
     ) -> None:
         self.items = items
         self.shown = shown
+        self._covered = covered
         self._viewer = viewer
         self._head = head
         self._store = store
@@ -103,6 +109,11 @@ class Scene:
         doubts = doubt(self.scores)
         return np.where(is_junk[self.guesses], 0, doubts) if is_junk.any() else doubts
 
+    @property
+    def is_covered(self) -> Bools:
+        """Tell which items are members of open questions, (n,)."""
+        return np.array([item.id in self._covered for item in self.items], bool)
+
     @cached_property
     def guesses(self) -> Ints:
         """Return the column of each item's best class, (n,); 0 if there is no class."""
@@ -120,13 +131,16 @@ class Scene:
 
         The column is -1 for a class that the model does not know yet.
         """
-        items, labels = self._store.newest(_MAX_LABELLED)
+        items, labels = self._store.newest(_MAX_LABELLED, _MAX_PER_CLASS)
         column_of = {class_id: column for column, class_id in enumerate(self._head.class_ids)}
-        columns = np.array([column_of.get(label, -1) for label in labels.tolist()], np.int64)
-        return items, columns
+        class_ids, indices = np.unique(labels, return_inverse=True)
+        columns = np.array([column_of.get(class_id, -1) for class_id in class_ids.tolist()])
+        return items, columns.astype(np.int64)[indices]
 
     def features(self, items: Sequence[Item]) -> Floats:
         """Return the features of at least one item, (m, f)."""
+        if items is self.items and items[0].frozen is not None:
+            return self.vectors  # both are the same whitened vectors, which no gallery remembers
         return self._viewer.features(items)
 
     @property

@@ -52,6 +52,8 @@ class NoveltyWatch:
     ) -> Floats:
         """Return the novelty of the images that are due, (r,), and remember which may be new.
 
+        An image that is left out although it may be new stays due.
+
         Parameters
         ----------
         items
@@ -68,7 +70,9 @@ class NoveltyWatch:
             The column of each labelled image's class, (m,), -1 if the model does not know it yet.
         """
         new = novelty(recent, due, labelled, guesses, columns, least=_MIN_NOVELTY)
-        self._may_be_new = {items[index].id for index in due[new > 0].tolist()}
+        not_compared = {item.id for item in items} - {items[index].id for index in due.tolist()}
+        self._may_be_new &= not_compared
+        self._may_be_new |= {items[index].id for index in due[new > 0].tolist()}
         self._last_position = items[-1].position  # the newest
         self._searches += 1
         return new

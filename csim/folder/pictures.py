@@ -29,10 +29,10 @@ def is_held(engine: Engine, item_id: ItemId) -> bool:
     """Return whether the engine holds an item, so that a person may be asked about it."""
     dialogue = engine.dialogue
     return (
-        item_id in engine.discovery.pool
-        or item_id in dialogue.ledger
-        or item_id in engine.store
-        or item_id in dialogue.audit
+        item_id in engine.discovery.pool.ids
+        or item_id in dialogue.ledger.members.ids
+        or item_id in engine.store.ids
+        or item_id in dialogue.audit.ids
     )
 
 
@@ -40,7 +40,7 @@ def note_held(connection: sqlite3.Connection, engine: Engine) -> None:
     """Write the ids of all items that the engine holds into the temporary table `held`."""
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS held (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM held")
-    ids = {item.id for item in _held_items(engine)}.union(engine.discovery.pool.classes)
+    ids = {item.id for item in _held_items(engine)}.union(engine.discovery.pool.ids)
     held = [(item_id,) for item_id in ids]
     for start in range(0, len(held), _ROWS_PER_INSERT):
         insert_many(connection, "INSERT INTO held", held[start : start + _ROWS_PER_INSERT])

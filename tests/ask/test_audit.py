@@ -29,7 +29,7 @@ def item(position):
 
 def draw(audit, positions, class_id=0):
     for position in positions:
-        audit.draw(item(position), Decision(class_id, 0.9, is_accepted=True))
+        audit.draw([item(position)], [Decision(class_id, 0.9, is_accepted=True)])
 
 
 def asked(question_id, position, *, is_audit=True):
@@ -57,7 +57,7 @@ def test_an_answer_is_compared_with_the_class_at_arrival_and_the_class_just_befo
 
 def test_a_rejected_image_has_no_class_at_arrival():
     audit = Audit(1, seed=0)
-    audit.draw(item(1), Decision(3, 0.1, is_accepted=False))
+    audit.draw([item(1)], [Decision(3, 0.1, is_accepted=False)])
     assert audit.follow([asked(1, 1), told(1, 1, 3)])[-1] == Audited(99, "1", 1, None, None, 3)
 
 
@@ -102,7 +102,7 @@ def test_the_audit_asks_if_an_ordinary_question_shows_its_image_no_longer(audit,
 
 def test_a_question_of_the_audit_that_expires_is_not_asked_again(audit):
     audit.follow([asked(1, 2), Expired(95, 1)])
-    assert "2" not in audit
+    assert "2" not in audit.ids
     assert len(audit.due(waiting=())) == 3
 
 

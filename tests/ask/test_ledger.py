@@ -117,8 +117,8 @@ def test_room_is_made_by_forgetting_settled_questions_first_and_the_oldest_of_th
     ledger.open([group("g", "h")], [()], position=9)
     assert ledger.expire() == [1]
     assert [q.id for q in ledger.questions()] == [3, 4]
-    assert "a" not in ledger
-    assert "e" in ledger
+    assert "a" not in ledger.members.ids
+    assert "e" in ledger.members.ids
 
 
 @pytest.mark.parametrize("status", ["answered", "skipped", "split", "undone"])
@@ -142,7 +142,43 @@ def test_a_ledger_that_is_full_for_long_remembers_no_more_than_it_may():
         ledger.expire()
     assert len(ledger.questions("answered")) == 25
     assert len(ledger.state()["items"]["ids"]) == 50
-    assert len(ledger._uses) == 50
+    assert sum(f"{number}a" in ledger.members.ids for number in range(400)) == 25
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_ledger_knows_the_members_of_open_questions_whatever_happens(seed):
+    rng = np.random.default_rng(seed)
+    ledger = Ledger(30)
+    names = [f"image {index}" for index in range(40)]
+    for position in range(60):
+        open_ids = [question.id for question in ledger.questions()]
+        some = group(*rng.choice(names, 4, replace=False).tolist())
+        act = rng.integers(5)
+        if act == 0 or not open_ids:
+            ledger.remove_members(some.members)
+            ledger.open([some], [()], position=position)
+            ledger.expire()
+        elif act == 1:
+            (joined,) = ledger.select_joinable({open_ids[0]: some.members}).values()
+            ledger.remove_members(joined)
+            ledger.join(open_ids[0], joined)
+        elif act == 2:
+            ledger.remove_members(some.members[:2])
+        elif act == 3:
+            ledger.mark(int(rng.choice(open_ids)), str(rng.choice(["answered", "skipped"])))
+        else:
+            question = ledger.entry(int(rng.choice(open_ids))).question
+            parts = [Group((item,), item, np.zeros(2)) for item in question.members]
+            split(ledger, question.id, *parts)
+            if rng.random() < 0.5:
+                ledger.splits.reunite(question.id)
+        again = Ledger(30)
+        again.restore(ledger.state())
+        members = {item.id for question in ledger.questions() for item in question.members}
+        for each in (ledger, again):
+            assert [name in each.asked_before().covered for name in names] == [
+                name in members for name in names
+            ]
 
 
 def test_an_image_in_a_split_question_and_its_part_is_held_until_both_are_gone():
@@ -151,8 +187,8 @@ def test_an_image_in_a_split_question_and_its_part_is_held_until_both_are_gone()
     ledger.open([group("a"), group("b")], [(), ()], position=9)
     ledger.size = 2
     assert ledger.expire() == []
-    assert "a" in ledger
-    assert "b" in ledger
+    assert "a" in ledger.members.ids
+    assert "b" in ledger.members.ids
 
 
 def item(item_id: str) -> Item:
@@ -181,10 +217,10 @@ def test_a_question_that_nobody_asked_cannot_be_joined():
 def test_images_that_joined_need_room_as_the_others_do_and_leave_with_their_question():
     ledger = ledger_with(group("a"), group("b"), size=3)
     ledger.join(1, [item("x"), item("y")])
-    assert "x" in ledger
+    assert "x" in ledger.members.ids
     assert ledger.expire() == [1]
-    assert "x" not in ledger
-    assert "b" in ledger
+    assert "x" not in ledger.members.ids
+    assert "b" in ledger.members.ids
 
 
 def test_an_image_that_another_question_shows_joins_none():
@@ -204,8 +240,8 @@ def test_members_are_removed_from_open_questions_but_not_from_those_that_show_th
     ]
     assert [member.id for member in ledger.entry(1).question.members] == ["b", "c"]
     assert ledger.entry(1).question.representative.id == "c"
-    assert "a" not in ledger
-    assert "g" in ledger
+    assert "a" not in ledger.members.ids
+    assert "g" in ledger.members.ids
     assert ledger.remove_members([item("a")]) == []
 
 
@@ -213,14 +249,14 @@ def test_a_removed_member_needs_no_room():
     ledger = ledger_with(group("a", "b", "c"), size=2)
     ledger.remove_members([item("a")])
     assert ledger.expire() == []
-    assert "a" not in ledger
+    assert "a" not in ledger.members.ids
 
 
 def test_an_answer_does_not_label_excluded_members():
     ledger = ledger_with(group("a", "b", "c"), group("d", "e"))
     again = Ledger(100)
     ledger.mark(1, "answered", 0)
-    ledger.exclude(["a", "d", "x"])
+    ledger.members.exclude(["a", "d", "x"])
     again.restore(ledger.state())
     for kept in (ledger, again):
         assert [item.id for item in kept.entry(1).answered_members()] == ["b", "c"]
@@ -239,7 +275,7 @@ def test_who_joined_is_settled_saved_and_split_with_the_rest():
     again.restore(ledger.state())
     assert again.questions() == ledger.questions()
     assert [member.id for member in again.mark(1, "answered", 0)[0].members] == ["a", "b", "x"]
-    assert "x" in again
+    assert "x" in again.members.ids
 
 
 def test_a_split_that_is_undone_leaves_the_question_with_what_its_parts_hold_now():
@@ -252,7 +288,7 @@ def test_a_split_that_is_undone_leaves_the_question_with_what_its_parts_hold_now
     assert [item.id for item in after.members] == ["a", "c", "d"]
     assert gone == parts
     assert ledger.entry(1).status == "undone"
-    assert ["b" in ledger, "c" in ledger] == [False, True]
+    assert ["b" in ledger.members.ids, "c" in ledger.members.ids] == [False, True]
     with pytest.raises(QuestionError, match="no question has the id 2"):
         ledger.entry(2)
 
@@ -326,3 +362,41 @@ def test_state_survives_a_round_trip():
 def test_a_ledger_without_room_is_refused():
     with pytest.raises(SettingsError):
         Ledger(0)
+
+
+def test_the_ledger_knows_what_its_questions_show_until_they_are_split_or_forgotten():
+    ledger = ledger_with(group("a", "bb"), size=4)
+    content = {name: group(name).representative.content.tobytes() for name in ("a", "bb", "ccc")}
+    assert [content[name] in ledger.asked_before().shown for name in content] == [
+        False,
+        True,
+        False,
+    ]
+    split(ledger, 1, group("a"), group("ccc"))
+    assert [content[name] in ledger.asked_before().shown for name in content] == [True, False, True]
+    restored = Ledger(4)
+    restored.restore(ledger.state())
+    for each in (ledger, restored):
+        each.splits.reunite(1)
+        assert [content[name] in each.asked_before().shown for name in content] == [
+            False,
+            True,
+            False,
+        ]
+    ledger.mark(1, "answered", 3)
+    ledger.open([group("a", "b", "c", "ccc")], [()], position=7)
+    ledger.expire()
+    assert [content[name] in ledger.asked_before().shown for name in content] == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_several_questions_may_show_the_same_content():
+    ledger = ledger_with(group("a"), group("b"))
+    content = group("a").representative.content.tobytes()
+    split(ledger, 1, group("ccc"))
+    assert content in ledger.asked_before().shown
+    ledger.mark(2, "split")
+    assert content not in ledger.asked_before().shown

@@ -1,15 +1,16 @@
-"""The published results belong to the methods as they are: no table would run them again.
-
-Tables of trainings before 40 batches and mean weights are not here; docs/speed.md names them.
-"""
+"""The published results belong to the methods as they are: no table would run them again."""
 
 from pathlib import Path
 
 import pytest
 
+from csim.bench.methods import PUBLISHED
 from csim.bench.plans.plan import Plan
 from csim.bench.results import read_all
 from csim.bench.tables import (
+    ablation,
+    convolution,
+    label_curve,
     photos,
     reproduced,
     sensitivity,
@@ -17,13 +18,19 @@ from csim.bench.tables import (
     tuning,
 )
 
+NOT_RANDOM = tuple(method for method in PUBLISHED if method != "random")
 RESULTS = Path(__file__).parents[2] / "results"
 TABLES = {
     "stream": stream.cases(Plan()),
+    "stream, r = 0.5": stream.cases(Plan(known_share=0.5, methods=NOT_RANDOM)),
+    "convolution": convolution.cases(Plan()),
+    "ablation": ablation.cases(Plan(seeds=(100, 101, 102))),
     "reproduced": reproduced.cases(Plan(thin=1)),
     "sensitivity": sensitivity.cases(Plan(seeds=(0,))),
     "tuning": tuning.cases(Plan(seeds=(200, 201, 202), thin=1)),
     "photos": photos.cases(Plan(thin=1)),
+    "label curve": label_curve.cases(Plan(data=("mnist", "fashion-mnist", "cifar-10-grey"))),
+    "label curve, EMNIST": label_curve.cases(Plan(data=("emnist-47",), seeds=(0,))),
 }
 
 

@@ -26,9 +26,12 @@ class Places:
 
 
 def items_at(places, name="recent"):
-    """Return an item for each place, (n, d)."""
+    """Return an item for each place, (n, d): of the stream if it is recent, else of the warm-up."""
     pixels = np.ascontiguousarray(places, np.float32).view(np.uint8)
-    return [Item(f"{name} {n}", n, row[None].copy()) for n, row in enumerate(pixels, start=1)]
+    return [
+        Item(f"{name} {n}", n if name == "recent" else 0, row[None].copy())
+        for n, row in enumerate(pixels, start=1)
+    ]
 
 
 def store_of(labelled):
@@ -52,6 +55,12 @@ def head_of(class_ids=(LEFT, RIGHT), steepness=2.0):
     return head
 
 
-def scene_of(recent, labelled, head=None):
-    """Return a scene of recent images at places, (n, 2), and labelled ones by class."""
-    return Scene(items_at(recent), Gallery(Places(), 1), head or head_of(), store_of(labelled))
+def scene_of(recent, labelled, head=None, *, covered=(), version=1):
+    """Return a scene of recent images at places, (n, 2), and labelled ones by class.
+
+    `covered` are the indices of images that open questions are about.
+    """
+    items = items_at(recent)
+    ids = {items[index].id for index in covered}
+    viewer = Gallery(Places(), version)
+    return Scene(items, viewer, head or head_of(), store_of(labelled), covered=ids)

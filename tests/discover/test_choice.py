@@ -57,7 +57,7 @@ def test_each_image_that_is_chosen_stands_for_itself_alone_and_none_comes_twice(
 @pytest.mark.parametrize("make", [LeastSure, at_random])
 def test_single_images_join_no_open_question(make):
     pending = items_at(line([0.1]), "pending")
-    assert make().choose(scene_of(line([0.1, 0.2, 4.0]), LABELLED), 2, pending).joined == []
+    assert make().choose(scene_of(line([0.1, 0.2, 4.0]), LABELLED), 2, pending).joined == {}
 
 
 def test_a_random_choice_is_uniform_and_blind_to_scores():

@@ -174,7 +174,7 @@ def test_images_near_the_image_of_an_open_question_join_it_and_are_not_asked_abo
     owner = cdist(MIXED, known).argmin(axis=1)
     is_right = MIXED[:, 0] > 0
     expected = [np.flatnonzero((owner == 80 + index) & is_right).tolist() for index in (0, 1)]
-    assert [members.tolist() for members in found.joined] == expected
+    assert [found.joined[index].tolist() for index in (0, 1)] == expected
     assert set(range(84, 109)) <= set(expected[0])
     assert {80, 83} <= set(expected[1])
     assert 82 not in expected[1]
@@ -188,8 +188,43 @@ def test_another_new_class_is_asked_about_while_a_question_about_the_first_is_op
     assert found.joined[0].tolist() == list(range(80, 105))
 
 
+def test_members_of_an_open_question_stay_until_a_new_model_looks_at_them_again():
+    pending = items_at(NEW[None], "pending")
+    choice = make_choice()
+    first = choice.choose(scene_of(MIXED, LABELLED), 0, pending)
+    members = first.joined[0].tolist()
+    assert len(members) >= 25
+    nearer = items_at(np.array([NEW, NEW + 0.1]), "pending")  # another one asks about the same
+    later = choice.choose(scene_of(MIXED, LABELLED, covered=members), 500, nearer)
+    taken = [index for pick in later.picks for index in pick.members.tolist()]
+    assert later.joined == {}
+    assert not set(members) & set(taken)
+    again = choice.choose(scene_of(MIXED, LABELLED, covered=members, version=2), 500, nearer)
+    assert sorted([*again.joined[0].tolist(), *again.joined[1].tolist()]) == members
+
+
+def test_an_image_that_comes_later_joins_while_the_members_stay():
+    pending = items_at(NEW[None], "pending")
+    choice = make_choice()
+    members = choice.choose(scene_of(MIXED, LABELLED), 0, pending).joined[0].tolist()
+    more = np.concatenate([MIXED, NEW[None] + 0.2])
+    later = choice.choose(scene_of(more, LABELLED, covered=members), 0, pending)
+    assert later.joined[0].tolist() == [len(MIXED)]
+
+
+def test_images_of_a_question_that_is_open_no_more_are_asked_about_again():
+    pending = items_at(NEW[None], "pending")
+    choice = make_choice()
+    members = choice.choose(scene_of(MIXED, LABELLED), 0, pending).joined[0].tolist()
+    asked_about = set()
+    for _ in range(5):  # by then each image had its turn
+        found = choice.choose(scene_of(MIXED, LABELLED), 500, [])
+        asked_about |= {index for pick in found.picks for index in pick.members.tolist()}
+    assert set(members) <= asked_about
+
+
 def test_without_an_open_question_nothing_joins():
-    assert choose(MIXED, 3).joined == []
+    assert choose(MIXED, 3).joined == {}
 
 
 def test_where_nothing_is_doubtful_there_is_no_question():

@@ -69,7 +69,7 @@ def fill(discovery, make_item, shades, start=1):
     items = []
     for position, shade in enumerate(shades, start=start):
         item = make_item(str(position), position, np.full((8, 8), shade, np.uint8))
-        discovery.pool.add(item, REJECTED)
+        discovery.pool.add([item], [REJECTED])
         items.append(item)
     return items
 

@@ -26,7 +26,11 @@ class Counted:
 
 
 def items(name, count, first=0):
-    return [Item(f"{name} {n}", n, np.zeros((1, 1), np.uint8)) for n in range(first, first + count)]
+    """Return items of the stream if they are recent, and else of the warm-up."""
+    return [
+        Item(f"{name} {n}", n + 1 if name == "recent" else 0, np.zeros((1, 1), np.uint8))
+        for n in range(first, first + count)
+    ]
 
 
 def place(recent, labelled, projection=None, version=1):
@@ -104,7 +108,7 @@ def test_an_image_has_the_same_point_whatever_is_projected_with_it():
 
 
 def test_after_more_images_than_it_remembers_points_are_computed_again(monkeypatch):
-    monkeypatch.setattr("csim.discover.projection._REMEMBERED", 30)
+    monkeypatch.setattr("csim.discover.projection._MOST_POINTS", 30)
     counted = Counted(recent=RNG.normal(size=(90, 5)), labelled=RNG.normal(size=(20, 5)))
     projection = Projection(turns=9)
     for _ in range(3):

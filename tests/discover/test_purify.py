@@ -89,7 +89,7 @@ def test_with_fewer_questions_than_groups_the_largest_are_asked_about(most):
     sizes = sorted(map(len, groups), reverse=True)
     assert [len(pick.members) for pick in found.picks] == sizes[:most]
     assert as_sets(pick.members for pick in found.picks) <= as_sets(groups)
-    assert found.joined == []
+    assert found.joined == {}
 
 
 def test_the_most_central_member_stands_for_its_group():

@@ -20,7 +20,7 @@ def fill(recent, make_item, classes, start=1):
     """Show one image after another, given the class or, for None, rejected; return the images."""
     items = [make_item(str(position), position) for position in range(start, start + len(classes))]
     for item, class_id in zip(items, classes, strict=True):
-        recent.add(item, REJECTED if class_id is None else accepted(class_id))
+        recent.add([item], [REJECTED if class_id is None else accepted(class_id)])
     return items
 
 
@@ -41,8 +41,8 @@ def test_accepted_and_rejected_images_are_kept_alike_oldest_first(make_item):
     items = fill(recent, make_item, [3, None, 7])
     assert recent.items() == items
     assert len(recent) == 3
-    assert "2" in recent
-    assert "4" not in recent
+    assert "2" in recent.ids
+    assert "4" not in recent.ids
     assert given_by_id(recent) == {"1": 3, "2": None, "3": 7}
 
 
@@ -51,6 +51,21 @@ def test_only_images_without_a_class_wait(make_item):
     fill(recent, make_item, [3, None, 7, None])
     assert ids(recent.waiting()) == ["2", "4"]
     assert len(recent) == 4
+
+
+@pytest.mark.parametrize(
+    ("waiting", "interval"), [(0, 10), (49, 10), (50, 20), (120, 30), (449, 90), (600, 100)]
+)
+def test_searches_are_rarer_while_many_questions_wait(waiting, interval):
+    recent = Recent(200, 10)  # half of it is 100
+    assert not recent.is_due(interval - 1, waiting)
+    assert recent.is_due(interval, waiting)
+    assert recent.until_due(4, waiting) == interval - 4
+
+
+@pytest.mark.parametrize(("size", "every"), [(10, 10), (15, 10), (10, 40)])
+def test_the_wait_for_a_search_leaves_no_image_unseen(size, every):
+    assert Recent(size, every).until_due(0, waiting=10**6) == every
 
 
 @pytest.mark.parametrize("every", [1, 3, 10])
@@ -180,7 +195,7 @@ def test_a_sample_searches_every_nth_item_and_holds_the_rejected_ones_between(ma
     assert ids(recent.items()) == ["3", "6", "9"]
     assert list(recent.classes) == ["2", "3", "5", "6", "9"]
     assert ids(recent.waiting()) == ["2", "5", "6"]
-    assert "1" not in recent
+    assert "1" not in recent.ids
     assert given_by_id(recent) == {"2": None, "3": 3, "5": None, "6": None, "9": 7}
 
 

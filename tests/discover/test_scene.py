@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from discover.places import LEFT, RIGHT, Places, head_of, items_at, scene_of, store_of
@@ -82,6 +84,13 @@ def test_the_reference_holds_about_as_many_images_of_each_class_however_large_th
     assert np.bincount(columns + 1).tolist() == [2, 3, 3]
 
 
+def test_the_reference_holds_so_many_images_of_a_class_at_most(monkeypatch):
+    monkeypatch.setattr(scene_module, "_MAX_PER_CLASS", 4)
+    line = np.stack([np.arange(50.0), np.zeros(50)], axis=1)
+    _, columns = scene_of(RECENT, {LEFT: line, RIGHT: line[:3]}).reference
+    assert np.bincount(columns).tolist() == [4, 3]
+
+
 def test_other_items_features_come_in_their_order():
     scene = scene_of(RECENT, LABELLED)
     others = items_at([[1.0, 2.0], [3.0, 4.0]], "other")
@@ -98,6 +107,14 @@ def test_each_part_is_worked_out_when_it_is_first_wanted_and_once():
     for _ in range(2):
         assert len(scene.features(scene.reference[0])) == 4
         assert encoder.count == 7
+
+
+def test_frozen_vectors_of_the_scene_are_viewed_once():
+    encoder = Counting()
+    frozen = [replace(item, frozen=item.image[0]) for item in items_at(RECENT)]
+    scene = Scene(frozen, Gallery(encoder, 1), head_of(), store_of(LABELLED))
+    assert (scene.features(scene.items) == scene.vectors).all()
+    assert encoder.count == 3
 
 
 def test_vectors_need_neither_classes_nor_labelled_images():

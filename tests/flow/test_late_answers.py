@@ -107,11 +107,35 @@ def test_answers_that_come_later_are_learned_all_the_same(wait):
     assert None not in {last_classes(events)[event.item_id] for event in told}
 
 
+def search_positions(events):
+    return sorted({event.question.position for event in of(Asked, events)})
+
+
+def test_searches_are_rarer_while_nobody_answers_and_as_often_as_before_afterwards():
+    clf = watching(budget=0.5)
+    events = [event for seed in range(20) for event in clf.observe(blots(seed % 4, 20, seed))]
+    assert len(clf.questions()) > 50
+    early, late = np.split(np.diff(search_positions(events)), [1])
+    assert set(early) == {20}
+    assert max(late) > 20
+    assert max(late) <= 100  # half the recent window
+    clf.tell({question.id: "third" for question in clf.questions()})
+    assert clf.until_search <= 20
+
+
+def test_batches_of_any_size_give_the_same_events_while_nobody_answers():
+    images = np.concatenate([blots(seed % 4, 20, seed) for seed in range(25)])
+    together, one_by_one = watching(budget=0.5), watching(budget=0.5)
+    events = together.observe(images)
+    assert len(together.questions()) > 50
+    assert events == [event for image in images for event in one_by_one.observe(image[None])]
+
+
 def test_an_answer_may_come_when_its_images_are_recent_no_more():
     clf = watching(budget=0.002, recent=40)
     (question, *_) = [event.question for event in of(Asked, clf.observe(blots(3, 480, 4)))]
     clf.observe(blots(0, 100, 5))
-    assert all(item.id not in clf._engine.discovery.pool for item in question.members)
+    assert all(item.id not in clf._engine.discovery.pool.ids for item in question.members)
     joined = {item.id for item in clf.questions()[0].members}
     events = clf.tell(question.id, "third")
     members = {item.id for item in question.members}

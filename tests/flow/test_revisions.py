@@ -186,10 +186,10 @@ def test_a_member_that_a_model_revised_keeps_its_class_when_the_answer_is_taken_
         event.class_id for event in of(Labelled, events) if event.question_id == question.id
     }
     freed = [item.id for item in question.members if last_classes(events)[item.id] != given]
-    assert all(item_id not in clf._engine.store for item_id in freed)
+    assert all(item_id not in clf._engine.store.ids for item_id in freed)
     later = clf._engine.position + 2 * SMALL["recent"]
     events += clf.observe(digit_stream().images[clf._engine.position : later])
-    assert all(item_id not in clf._engine.discovery.pool for item_id in freed)
+    assert all(item_id not in clf._engine.discovery.pool.ids for item_id in freed)
     before = last_classes(events)
     words = {
         "undo": lambda: clf.undo(question.id),

@@ -15,7 +15,12 @@ PRESETS = {
     "default": Settings(**SMALL),
     "paper": Settings.paper(**SMALL_PAPER),
     "rejected": Settings(
-        **SMALL, questions="rejected", threshold="mean-bound", buffer_size=20, budget=0.1
+        **SMALL,
+        questions="rejected",
+        threshold="mean-bound",
+        buffer_size=20,
+        budget=0.1,
+        update_rate=1e-3,
     ),
     "random members": Settings(**SMALL, representative="random", budget=0.03, update_labels=8),
     "least sure": Settings(**SMALL, questions="least-sure"),

@@ -29,8 +29,9 @@ from csim.sources.directory import Directory
 from csim.sources.resize import thumbnail
 
 SETTINGS = Settings.photographs()
-# Asks nothing: what questions and answers remember has a bound, and takes room as memory does.
-_FOLDER_SETTINGS = Settings(encoder="lite0", recent=500, budget=0.0)
+# Asks nothing, and has a small window: what questions, answers and the window hold has a bound. In
+# between, the database keeps room for the next pictures, which is no growth either.
+_FOLDER_SETTINGS = Settings(encoder="lite0", recent=200, budget=0.0)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@
     csim bench photos --quick        # fruits alone, one seed: minutes
 
 Groceries run with every seed. Fruits and traffic signs, on which the method was chosen with other
-seeds (docs/encoders.md), run with the first. `own` is csim's network on groceries of 64×64 pixels,
-first seed. `lite0` is EfficientNet-Lite0, frozen. Each vector of it is made once on a machine and
+seeds (docs/encoders.md), run with the first. `own` is csim's network on images of 64×64 pixels.
+`lite0` is EfficientNet-Lite0, frozen. Each vector of it is made once on a machine and
 kept in the cache. `least-sure` has the same layer as `default` and asks about single images.
 `logistic` is logistic regression on the same vectors, asking about the least sure. Expect `lite0`
 far ahead of `own`, and `default` ahead of both simple methods, most with few labels.
@@ -37,7 +37,7 @@ _METHODS = ("default", "least-sure", "logistic")
 _SIMPLE = _METHODS[1:]
 NOTES = (
     "groceries: every seed; fruits and traffic signs, on which the method was chosen: the first",
-    "own: csim's network on 64×64 pixels, first seed; lite0: EfficientNet-Lite0, frozen, 224×224",
+    "own: csim's network on 64×64 pixels; lite0: EfficientNet-Lite0, frozen, 224×224",
     "accuracy: images with the right final label / images of the stream; at arrival: the same for "
     "the first label",
     "M_new: novel images that finally got an existing class / novel images",
@@ -49,8 +49,10 @@ NOTES = (
 def cases(plan: Plan) -> list[Case]:
     """Return the runs that the table needs."""
     own = [
-        replace(plan.case("default", _data(plan)[0], plan.seeds[0], budget=budget), size=_OWN_SIZE)
+        replace(plan.case("default", data, seed, budget=budget), size=_OWN_SIZE)
+        for data, seeds in _seeds(plan).items()
         for budget in BUDGETS
+        for seed in seeds
     ]
     return own + [case for group in _pretrained_groups(plan) for case in group]
 
