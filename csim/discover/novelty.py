@@ -65,7 +65,6 @@ def novelty(
         return new
     k_recent, k_labelled = _neighbours(guesses, columns)  # by class
     bounds = _bounds(recent[rows], labelled, guesses[rows], columns, k_labelled)
-    bounds = (1 - least) * _ROUNDING * bounds
     k_recent = k_recent[guesses[rows]]
     k_labelled = k_labelled[guesses[rows]]
     all_recent, all_labelled = Targets(recent), Targets(labelled)
@@ -73,18 +72,29 @@ def novelty(
         block = np.arange(first, min(first + _BLOCK, len(rows)))
         to_recent = all_recent.squares_from(recent[rows[block]])
         # Counting is several times as fast as sorting: sort only where enough images are near.
-        is_near = to_recent <= bounds[block][:, None]
-        may_be_new = is_near.sum(axis=1, dtype=np.int32) >= k_recent[block]
-        left = block[may_be_new]
+        near = _has_enough(to_recent, bounds[block], k_recent[block], least)
+        left, to_recent = block[near], to_recent[near]
         if not len(left):
             continue
         radius = _kth(all_labelled.squares_from(recent[rows[left]]), k_labelled[left])
-        ratio = (np.sqrt(_kth(to_recent[may_be_new], k_recent[left])) + _EPSILON) / (
+        near = _has_enough(to_recent, radius, k_recent[left], least)
+        left, to_recent, radius = left[near], to_recent[near], radius[near]
+        ratio = (np.sqrt(_kth(to_recent, k_recent[left])) + _EPSILON) / (
             np.sqrt(radius) + _EPSILON
         )
         new[left] = np.maximum(0, 1 - ratio**2)
     new[new < least] = 0
     return new
+
+
+def _has_enough(to_recent: Floats, radius: Floats, k_recent: Ints, least: float) -> Ints:
+    """Return the indices of the images whose novelty may reach `least`.
+
+    They have k recent images, (n,), near enough: within a part of the squared distance to the k-th
+    labelled neighbour, (n,), or of what that does not exceed.
+    """
+    near = to_recent <= ((1 - least) * _ROUNDING * radius)[:, None]
+    return np.flatnonzero(near.sum(axis=1, dtype=np.int32) >= k_recent)
 
 
 def _neighbours(guesses: Ints, columns: Ints) -> tuple[Ints, Ints]:
