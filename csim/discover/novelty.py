@@ -79,9 +79,7 @@ def novelty(
         radius = _kth(all_labelled.squares_from(recent[rows[left]]), k_labelled[left])
         near = _has_enough(to_recent, radius, k_recent[left], least)
         left, to_recent, radius = left[near], to_recent[near], radius[near]
-        ratio = (np.sqrt(_kth(to_recent, k_recent[left])) + _EPSILON) / (
-            np.sqrt(radius) + _EPSILON
-        )
+        ratio = (np.sqrt(_kth(to_recent, k_recent[left])) + _EPSILON) / (np.sqrt(radius) + _EPSILON)
         new[left] = np.maximum(0, 1 - ratio**2)
     new[new < least] = 0
     return new
