@@ -3,8 +3,10 @@
 The model never sees the truth: a simulated person names a question's representative, and the
 metrics read the log afterwards. Every method goes through this loop, csim's and the baselines.
 
-Answers come in rounds, `_BATCH` images apart. The paper's method is run as its algorithms are
-written: every answer comes before the next image, and nothing is asked at the stream's end.
+Answers come in rounds, `_BATCH` images apart. A method that says when it may ask gets the images of
+several rounds at once if no question can come before: nothing else changes. The paper's method is
+run as its algorithms are written: every answer comes before the next image, and nothing is asked at
+the stream's end.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from csim.errors import InputError
 from csim.records import Event, Floats, Images, ItemId, Question
 
 _BATCH = 16  # images between two rounds of answers: an answer is late by this many at most
-_LARGEST_BATCH = 1000  # images at a time if answers come at once: bounds memory
+_LARGEST_BATCH = 64 * _BATCH  # images at a time: bounds memory
 
 
 class Method(Protocol):
@@ -151,11 +153,15 @@ def run(
     method.fit(stream.warm_up, stream.warm_up_names)
     seconds_first = method.training_seconds
     first = _recall(method, stream)
+    prompt = _prompt(method) if at_once or isinstance(method, PromptMethod) else None
     if on_model:
         on_model(method)
     position = 0
     while position < len(stream.images):
-        batch = stream.images[position:][: _images_until_answers(method, at_once=at_once)]
+        count = _BATCH  # open questions wait for a late answer
+        if prompt and not method.questions():
+            count = _images_until_answers(prompt.until_search, at_once=at_once)
+        batch = stream.images[position:][:count]
         position += len(batch)
         new = method.observe(batch)
         if position == len(stream.images):
@@ -179,10 +185,14 @@ def run(
     )
 
 
-def _images_until_answers(method: Method, *, at_once: bool) -> int:
-    if not at_once or method.questions():  # open ones wait for a late answer
-        return _BATCH
-    return min(_LARGEST_BATCH, _prompt(method).until_search)
+def _images_until_answers(until_search: int, *, at_once: bool) -> int:
+    """Return how many images to show at a time: those up to the search, or to the round after it.
+
+    >>> _images_until_answers(125, at_once=True), _images_until_answers(125, at_once=False)
+    (125, 128)
+    """
+    rounds = -(-until_search // _BATCH)
+    return min(_LARGEST_BATCH, until_search if at_once else rounds * _BATCH)
 
 
 def _prompt(method: Method) -> PromptMethod:

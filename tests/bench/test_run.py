@@ -133,6 +133,36 @@ def test_in_rounds_some_answers_come_late(stream):
     assert 0 < max(late) < 16
 
 
+@pytest.mark.parametrize("settings", [SETTINGS, PAPER])
+def test_batches_of_several_rounds_give_what_one_round_at_a_time_gives(stream, settings):
+    shown = []
+
+    def open_noting(on_event):
+        method = open_with(settings)(on_event)
+        observe = method.observe
+
+        def note(images):
+            shown.append(len(images))
+            return observe(images)
+
+        method.observe = note
+        return method
+
+    events = []
+    done = run(stream, open_noting)
+    assert max(shown) > 16
+    assert all(size % 16 == 0 for size in shown[:-1])
+    classifier = open_with(settings)(events.append)
+    classifier.fit(stream.warm_up, stream.warm_up_names)
+    for start in range(0, len(stream.images), 16):
+        classifier.observe(stream.images[start:][:16])
+        if start + 16 >= len(stream.images):
+            classifier.ask_now()
+        questions = classifier.questions()
+        classifier.tell({q.id: done.truth[q.representative.id] for q in questions})
+    assert events == done.events
+
+
 def test_at_once_gives_what_one_image_at_a_time_gives(stream, as_written):
     events = []
     classifier = open_with(PAPER)(events.append)
@@ -216,7 +246,11 @@ def test_new_digits_are_learned_and_the_labels_are_good(finished):
 
 def test_progress_is_told_after_every_batch_and_the_model_shown_twice(reports, finished, stream):
     count = len(stream.names)
-    assert reports["positions"] == [*range(16, count, 16), count]
+    *before, last = reports["positions"]
+    assert last == count
+    assert before == sorted({*before})
+    assert all(position % 16 == 0 for position in before)
+    assert len(before) >= count / 48  # searches are 30 images apart
     assert [len(names) for names in reports["models"]] == [3, 5]
 
 
