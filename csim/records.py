@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from csim.light_record import light_record
+
 Images = npt.NDArray[np.uint8]  # (n, h, w) or (n, h, w, 3); one image lacks the first axis
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.int64]
@@ -32,7 +34,7 @@ Guesses = tuple[tuple[ClassId, float], ...]  # best first
 JUNK: ClassId = -2
 
 
-@dataclass(frozen=True, slots=True)
+@light_record
 class Item:
     """Hold one image; warm-up images have position 0, the stream starts at 1.
 
@@ -168,7 +170,7 @@ class Model:
 
 
 # What happened.
-@dataclass(frozen=True, slots=True)
+@light_record
 class Accepted:
     """Report that csim gave an image a class at arrival."""
 
@@ -179,7 +181,7 @@ class Accepted:
     model: int
 
 
-@dataclass(frozen=True, slots=True)
+@light_record
 class Rejected:
     """Report that an image fitted no class; `nearest` is the class of highest score, or `JUNK`."""
 
@@ -390,10 +392,7 @@ def arrivals(items: Sequence[Item], decisions: Sequence[Decision], model: int) -
 
 
 def stack(items: Sequence[Item]) -> Images | Floats:
-    """Return what models see of items as one array.
-
-    It is their images, (n, h, w) or (n, h, w, 3), or their frozen vectors, (n, d).
-    """
+    """Return what models see of items, (n, …): their images, or their frozen vectors."""
     contents: list[npt.NDArray[Any]] = [item.content for item in items]
     if not contents:
         return np.zeros((0, 0, 0), np.uint8)
