@@ -18,7 +18,7 @@ from csim.sources.decode import decode
 from csim.sources.prefetch import decoded
 
 _SLOW_BATCH = 32  # images per transaction that pass a pretrained encoder: about a second's work
-_LOOKUP_IMAGES = 64  # looked up at a time: one by one, each would wait for Python's global lock
+_LOOKUP_IMAGES = 256  # looked up at a time: each lookup waits for Python's global lock
 _ATTEND_SECONDS = 0.25  # without a new image, before csim takes messages and may be stopped
 _NAME_REUSED = (
     "a name must stay with its image, but this file has changed since csim took it; "

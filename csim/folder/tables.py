@@ -10,6 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
+from itertools import groupby
 
 import csim.records as r
 
@@ -40,8 +41,13 @@ def add_labelled(
 
 def update_tables(connection: sqlite3.Connection, events: Sequence[r.Event], time: float) -> None:
     """Apply the events of a step, which happened at a time, to the tables, in a transaction."""
-    for event in events:
-        _apply(connection, event, time)
+    for kind, alike in groupby(events, type):
+        if kind is r.Joined:  # often thousands, while nobody answers
+            joined = [event for event in alike if isinstance(event, r.Joined)]
+            _add_members(connection, [(e.question_id, i) for e in joined for i in e.item_ids])
+            continue
+        for event in alike:
+            _apply(connection, event, time)
     for event in events:
         if isinstance(event, r.Corrected):
             _apply_correction(connection, event, events)
@@ -51,8 +57,6 @@ def _apply(connection: sqlite3.Connection, event: r.Event, time: float) -> None:
     match event:
         case r.Asked():
             _add_question(connection, event, time)
-        case r.Joined(_, question_id, item_ids):
-            _add_members(connection, question_id, item_ids)
         case r.Left(_, question_id, item_ids):
             connection.executemany(
                 "DELETE FROM members"
@@ -100,7 +104,7 @@ def _add_question(connection: sqlite3.Connection, asked: r.Asked, time: float) -
             question.representative.id,
         ),
     )
-    _add_members(connection, question.id, [item.id for item in question.members])
+    _add_members(connection, [(question.id, item.id) for item in question.members])
 
 
 def _apply_label(connection: sqlite3.Connection, event: r.Labelled) -> None:
@@ -158,11 +162,10 @@ def _apply_to_classes(connection: sqlite3.Connection, event: r.Event) -> None:
 
 
 def _add_members(
-    connection: sqlite3.Connection, question_id: r.QuestionId, item_ids: Sequence[r.ItemId]
+    connection: sqlite3.Connection, members: Sequence[tuple[r.QuestionId, r.ItemId]]
 ) -> None:
     connection.executemany(
-        "INSERT OR IGNORE INTO members SELECT ?, place FROM items WHERE id = ?",
-        [(question_id, item_id) for item_id in item_ids],
+        "INSERT OR IGNORE INTO members SELECT ?, place FROM items WHERE id = ?", members
     )
 
 
