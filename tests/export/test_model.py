@@ -15,8 +15,11 @@ from safetensors.numpy import load_file
 
 from csim import __version__, checkpoint
 from csim.build import build, make_body
+from csim.decide.scores import one_vs_rest
+from csim.embed.encoder import WhitenedVectors
 from csim.embed.inputs import to_inputs
 from csim.embed.network import OpenWorldNetwork
+from csim.embed.whitening import Whitening
 from csim.errors import CheckpointError, InputError
 from csim.export.model import _ACCEPT, _payload, write_model
 from csim.folder.layout import Layout
@@ -24,8 +27,11 @@ from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.messages import MergeClasses, RemoveClass
 from csim.records import (
+    EncoderId,
+    Job,
     Model,
 )
+from csim.retrain.frozen_trainer import FrozenTrainer
 from csim.settings import Settings
 
 DOCS = Path(__file__).parents[2] / "docs/export.md"
@@ -104,14 +110,14 @@ def test_columns_and_thresholds_are_those_that_the_stream_decides_by(lived, tmp_
     assert card["thresholds_from"] == engine.position == 230
 
 
-def recipe():
-    """Return the function of the docs, for the model in the folder that we stand in."""
-    (block,) = re.findall(
+def recipe(name="scores"):
+    """Return a function of the docs, for the model in the folder that we stand in."""
+    blocks = re.findall(
         r"^```py\n(.*?)^```", DOCS.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE
     )
     space = {}
-    exec(compile(block, str(DOCS), "exec"), space)  # noqa: S102
-    return space["scores"]
+    exec(compile("\n".join(blocks), str(DOCS), "exec"), space)  # noqa: S102
+    return space[name]
 
 
 def test_the_recipe_of_the_docs_gives_the_stream_its_own_scores(lived, tmp_path, monkeypatch):
@@ -145,6 +151,20 @@ def test_the_recipe_of_the_docs_holds_for_other_networks(tmp_path, monkeypatch, 
     with torch.inference_mode():
         theirs = torch.sigmoid(network.eval()(to_inputs(images, torch.device("cpu")))[1]).numpy()
     np.testing.assert_allclose(recipe()(images), theirs, atol=1e-5)
+
+
+def test_the_recipe_of_the_docs_holds_for_models_on_frozen_vectors(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([3, 5, 8], 10)
+    inputs = rng.normal(labels[:, None], 2, (30, 12)).astype(np.float32)
+    trainer = FrozenTrainer(EncoderId("lite0", "0" * 64), expect=False)
+    model = trainer.train(Job(1, 0, inputs, labels, np.ones(30, bool)))
+    (tmp_path / "model.safetensors").write_bytes(_payload(model))
+    (tmp_path / "model.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    vectors = WhitenedVectors(Whitening.from_arrays(model.network)).embed(inputs)
+    theirs = one_vs_rest(vectors, model.weights, model.bias)
+    np.testing.assert_allclose(recipe("scores_of_vectors")(inputs), theirs, atol=1e-5)
 
 
 def test_classes_that_were_merged_or_removed_keep_their_columns(folder, tmp_path):
