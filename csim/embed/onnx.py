@@ -84,7 +84,7 @@ def _size(path: str, inputs: list[Any], *, is_bytes: bool) -> tuple[int, int]:
         )
     if min(sides) < _MIN_SIDE:
         raise EncoderError(
-            f"{path} must take images of at least {_MIN_SIDE}×{_MIN_SIDE} pixels, it takes "
+            f"{path} must take images of at least {_MIN_SIDE}×{_MIN_SIDE} pixels; it takes "
             f"{sides[0]}×{sides[1]}; export it again"
         )
     return sides[0], sides[1]

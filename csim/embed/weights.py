@@ -39,8 +39,16 @@ def import_extra(module: str, encoder: str, extra: str) -> ModuleType:
 
 def refuse_damaged(what: str, error: Exception) -> EncoderError:
     """Return the error of weights that cannot be loaded."""
-    reason = str(error).split("\n")[0]
     return EncoderError(
-        f"{what} must hold the complete weights of the encoder, they cannot be loaded ({reason}); "
-        "install or copy it again"
+        f"{what} must hold the complete weights of the encoder; csim cannot load it: "
+        f"{first_line(error)}; install or copy it again"
     )
+
+
+def first_line(error: Exception) -> str:
+    r"""Return the first line of an error's message, or its type if it has none.
+
+    >>> first_line(OSError("no such file.\nTry another one."))
+    'no such file'
+    """
+    return str(error).split("\n")[0].rstrip(". ") or type(error).__name__

@@ -182,5 +182,5 @@ def test_weights_that_cannot_be_loaded_are_refused_and_no_pickle_runs(tmp_path, 
         torch.save({"a": torch.zeros(1000)}, path)
     content = path.read_bytes()
     weights_in(content[:200] if kind == "cut short" else content, "")
-    with pytest.raises(EncoderError, match="cannot be loaded"):
+    with pytest.raises(EncoderError, match="cannot load it"):
         LiteEncoder("lite0", CPU)
