@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from csim.embed.lite import is_installed
 from csim.settings import Settings
@@ -48,6 +49,21 @@ def choose_encoder(found: Survey, *, is_paper: bool, has_size: bool) -> Choice:
     if is_installed("lite0"):
         return Choice("lite0", reason)
     return Choice("own", "lite0 is not installed", _INSTALL)
+
+
+def with_absolute_path(encoder: str) -> str:
+    """Return the name of an encoder with the path in it made absolute, if it has one.
+
+    A folder keeps the name, and must open the encoder from any directory. What follows "hf:" is a
+    path if it is a directory, otherwise a name on the hub.
+
+    >>> with_absolute_path("onnx:/models/e.onnx"), with_absolute_path("hf:facebook/dinov2-small")
+    ('onnx:/models/e.onnx', 'hf:facebook/dinov2-small')
+    """
+    kind, _, rest = encoder.partition(":")
+    if kind == "onnx" or (kind == "hf" and Path(rest).is_dir()):
+        return f"{kind}:{Path(rest).absolute()}"
+    return encoder
 
 
 def describe(settings: Settings, shape: tuple[int, ...], reason: str) -> str:

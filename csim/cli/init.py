@@ -14,7 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from csim.ask.catalogue import clean_labels
 from csim.build import open_frozen
-from csim.cli.choose_encoder import LARGEST_SIDE, choose_encoder, describe
+from csim.cli.choose_encoder import (
+    LARGEST_SIDE,
+    choose_encoder,
+    describe,
+    with_absolute_path,
+)
 from csim.cli.dark_files import DarkFilesWarning
 from csim.cli.option_parsers import (
     number_parser,
@@ -168,6 +173,7 @@ def init(
         reason = choice.reason
         if choice.advice:
             typer.echo(choice.advice, err=True)
+    changes["encoder"] = with_absolute_path(str(changes["encoder"]))
     settings = _settings(preset, changes, given).for_rate(rate or 0)
     shape = _shape(settings, found, pixels)
     with console.status("decoding images"):
