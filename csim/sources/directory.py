@@ -18,9 +18,15 @@ from csim.sources.arrival import Arrival, Trouble
 from csim.sources.files import trouble_of
 from csim.sources.path_text import path_to_text
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".heic", ".heif", ".avif")
+SUFFIXES = (
+    *(".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff"),
+    *(".heic", ".heif", ".hif", ".avif"),
+)
 # Decoding says that csim does not read them; of the others, if a plug-in is missing.
-UNSUPPORTED_SUFFIXES = (".gif", ".jp2", ".jxl", ".psd", ".pdf")
+UNSUPPORTED_SUFFIXES = (
+    *(".gif", ".jp2", ".jxl", ".psd", ".pdf", ".heics"),
+    *(".arw", ".cr2", ".cr3", ".dng", ".nef", ".orf", ".raf", ".rw2"),  # raw, by camera maker
+)
 
 
 class Directory:

@@ -41,12 +41,21 @@ _READERS: dict[str, type[ImageFile]] = {
     "TIFF": TiffImageFile,
 }
 
+_RAW = "a camera's raw file"
+
 # Offset, bytes, format. Formats without a reader are listed so that the trouble can name them.
 _SIGNATURES = (
     (0, b"\xff\xd8\xff", "JPEG"),
     (0, b"\x89PNG\r\n\x1a\n", "PNG"),
     (8, b"WEBP", "WebP"),
     (0, b"BM", "BMP"),
+    (0, b"II*\0\x10\0\0\0CR", _RAW),  # Canon; before TIFF, which it looks like
+    (4, b"ftypcrx ", _RAW),  # Canon
+    (0, b"FUJIFILMCCD-RAW", _RAW),
+    (0, b"IIRO", _RAW),  # Olympus
+    (0, b"IIRS", _RAW),
+    (0, b"MMOR", _RAW),
+    (0, b"IIU\0", _RAW),  # Panasonic
     (0, b"II*\0", "TIFF"),
     (0, b"MM\0*", "TIFF"),
     (0, b"II+\0", "TIFF"),
@@ -54,6 +63,8 @@ _SIGNATURES = (
     (0, b"GIF8", "GIF"),
     (4, b"ftyphei", "HEIC"),
     (4, b"ftypmif1", "HEIC"),
+    (4, b"ftyphevc", "a HEIC sequence"),
+    (4, b"ftypmsf1", "a HEIC sequence"),
     (4, b"ftypavif", "AVIF"),
     (4, b"jP  \r\n", "JPEG 2000"),
     (0, b"\xff\x0a", "JPEG XL"),
@@ -84,8 +95,11 @@ _SUPPORTED_MODES = (
     "I;16B",
 )
 
-_BITS_PER_SAMPLE = 258  # tags of TIFF
+_NEW_SUBFILE_TYPE = 254  # tags of TIFF; bit 0: a small version of another picture
+_BITS_PER_SAMPLE = 258
 _MAX_SAMPLE_VALUE = 281
+_SUB_IFDS = 330
+_DNG_VERSION = 50706
 _USED_BITS = "used_bits"  # in the `info` of a picture
 
 _ROTATIONS = {  # by EXIF orientation
@@ -212,6 +226,9 @@ def _stated_bits(picture: ImageFile) -> int | None:
 
 def _refuse(name: str, known: str, picture: ImageFile) -> Trouble | None:
     """Return why csim refuses a picture, from its header alone; None if it does not."""
+    if isinstance(picture, TiffImageFile) and _is_raw(picture):
+        reason = f"an image must be developed, this TIFF is {_RAW}; export it as a JPEG"
+        return Trouble(name, "unknown-format", reason)
     if getattr(picture, "is_animated", False):
         return Trouble(
             name, "animated", f"a file must hold one picture, this {known} holds several"
@@ -224,6 +241,13 @@ def _refuse(name: str, known: str, picture: ImageFile) -> Trouble | None:
         reason = f"an image must have 8 or 16 bits per channel, this one has mode {picture.mode}"
         return Trouble(name, "unknown-format", reason)
     return None
+
+
+def _is_raw(picture: TiffImageFile) -> bool:
+    """Tell whether a TIFF is a camera's raw file (DNG, NEF, ARW), which opens as its preview."""
+    tags = picture.tag_v2
+    is_preview = tags.get(_NEW_SUBFILE_TYPE, 0) & 1 and _SUB_IFDS in tags
+    return bool(_DNG_VERSION in tags or is_preview)
 
 
 def _orientation(picture: ImageFile) -> int:

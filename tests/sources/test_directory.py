@@ -2,10 +2,11 @@ import os
 from pathlib import Path
 
 import pytest
+from PIL import Image, TiffImagePlugin
 from sources.image_files import encode, save, shades
 
 from csim.errors import InputError
-from csim.sources.arrival import Arrival, Trouble
+from csim.sources.arrival import Arrival, Decoded, Trouble
 from csim.sources.decode import decode
 from csim.sources.directory import Directory
 
@@ -67,6 +68,34 @@ def test_images_of_other_formats_are_found_so_that_they_can_be_counted(tmp_path)
     (tmp_path / "b.gif").write_bytes(b"GIF89a" + bytes(100))
     kinds = [decode(arrival, (9, 9)).kind for arrival in Directory(tmp_path)]
     assert kinds == ["unknown-format", "animated"]
+
+
+def test_raw_files_of_cameras_are_counted_and_their_previews_are_not_taken(tmp_path):
+    preview = Image.fromarray(shades(9, 9))
+    nef = TiffImagePlugin.ImageFileDirectory_v2()
+    nef[254] = 1  # a small version of another picture
+    nef[330] = 8  # where the others are
+    dng = TiffImagePlugin.ImageFileDirectory_v2()
+    dng[50706] = b"\x01\x04\x00\x00"
+    preview.save(tmp_path / "a.NEF", "TIFF", tiffinfo=nef)
+    preview.save(tmp_path / "b.dng", "TIFF", tiffinfo=dng)
+    (tmp_path / "c.cr2").write_bytes(b"II*\0\x10\0\0\0CR\x02\0" + bytes(100))
+    (tmp_path / "d.cr3").write_bytes(b"\0\0\0\x18ftypcrx " + bytes(100))
+    (tmp_path / "e.raf").write_bytes(b"FUJIFILMCCD-RAW 0201" + bytes(100))
+    (tmp_path / "f.orf").write_bytes(b"IIRO" + bytes(100))
+    (tmp_path / "g.rw2").write_bytes(b"IIU\0" + bytes(100))
+    (tmp_path / "h.heics").write_bytes(b"\0\0\0\x18ftyphevc" + bytes(100))
+    troubles = [decode(arrival, (9, 9)) for arrival in Directory(tmp_path)]
+    assert [trouble.kind for trouble in troubles] == ["unknown-format"] * 8
+    assert all("raw" in trouble.reason for trouble in troubles[:7])
+
+
+def test_a_tiff_that_is_a_small_version_alone_is_an_image(tmp_path):
+    tags = TiffImagePlugin.ImageFileDirectory_v2()
+    tags[254] = 1
+    Image.fromarray(shades(9, 9)).save(tmp_path / "a.tif", tiffinfo=tags)
+    (arrival,) = Directory(tmp_path)
+    assert isinstance(decode(arrival, (9, 9)), Decoded)
 
 
 def test_equal_names_in_different_folders_and_equal_contents_are_different_images(tmp_path):

@@ -71,6 +71,7 @@ def test_a_damaged_one_is_a_trouble():
 
 
 def test_a_folder_yields_them(tmp_path):
-    for name in ("a.HEIC", "b.heif", "c.avif"):
+    names = ["a.HEIC", "b.heif", "c.avif", "d.HIF"]
+    for name in names:
         (tmp_path / name).write_bytes(encode("AVIF" if name.endswith("avif") else "HEIC"))
-    assert [arrival.id for arrival in Directory(tmp_path)] == ["a.HEIC", "b.heif", "c.avif"]
+    assert [arrival.id for arrival in Directory(tmp_path)] == names
