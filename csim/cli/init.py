@@ -173,7 +173,6 @@ def init(
         reason = choice.reason
         if choice.advice:
             typer.echo(choice.advice, err=True)
-    changes["encoder"] = with_absolute_path(str(changes["encoder"]))
     settings = _settings(preset, changes, given).for_rate(rate or 0)
     shape = _shape(settings, found, pixels)
     with console.status("decoding images"):
@@ -191,6 +190,8 @@ def _settings(
     if preset not in ("default", "paper"):
         raise InputError(f"--preset must be default or paper, got {preset!r}")
     changed = changes | {name: value for name, value in options.items() if value is not None}
+    if isinstance(encoder := changed.get("encoder"), str):
+        changed["encoder"] = with_absolute_path(encoder)
     if preset == "paper":
         base = Settings.paper()
     elif changed.get("encoder", "own") == "own":
