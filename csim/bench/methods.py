@@ -84,6 +84,11 @@ def settings_of(
         raise InputError(
             f"{method} has no budget, its settings decide what it asks; leave out --budget"
         )
+    if "encoder" in changes and not isinstance(settings, LogisticSettings):
+        raise InputError(
+            f"{method} takes no encoder; leave out --encoder, or choose one of "
+            f"{', '.join(OURS)}, logistic"
+        )
     return settings.from_dict(settings.to_dict() | given | dict(changes) | {"seed": seed})
 
 

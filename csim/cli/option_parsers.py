@@ -10,6 +10,7 @@ import typer
 
 from csim.errors import InputError, SettingsError
 from csim.folder.folding import KeptHistory
+from csim.sources.arrays import MIN_SIDE
 
 _FEWEST_IMAGES = 10_000  # of history: a file of predictions may be some batches behind
 
@@ -102,7 +103,11 @@ def _refuse(reason: str) -> NoReturn:
 
 def parse_size(text: str) -> tuple[int, int]:
     """Return the height and width of a text such as 48 or 48x64."""
-    height, _, width = text.partition("x")
-    if not height.isdecimal() or not (width or height).isdecimal():
-        raise InputError(f"--size must be pixels, as 48 or 48x64 (height x width); got {text!r}")
-    return int(height), int(width or height)
+    height, separator, width = text.partition("x")
+    sides = (height, width if separator else height)
+    if not all(side.isdecimal() and int(side) >= MIN_SIDE for side in sides):
+        raise InputError(
+            f"--size must be pixels, as 48 or 48x64 (height x width), at least "
+            f"{MIN_SIDE}×{MIN_SIDE}; got {text!r}"
+        )
+    return int(sides[0]), int(sides[1])

@@ -23,6 +23,7 @@ from csim.discover.scene import Scene
 from csim.embed.encoder import CheckedEncoder
 from csim.embed.gallery import Encoder
 from csim.embed.network_trainer import Progress
+from csim.errors import SettingsError
 from csim.records import Event, Floats, Item, Job, Model
 from csim.settings import Settings
 
@@ -36,7 +37,7 @@ class LogisticSettings(BaselineSettings):
     Parameters
     ----------
     encoder
-        The frozen encoder, by name.
+        The frozen encoder, by name; not "own".
     share
         Questions per image of the stream. Higher asks more.
     strength
@@ -51,6 +52,11 @@ class LogisticSettings(BaselineSettings):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.encoder == "own":
+            raise SettingsError(
+                "the encoder of logistic regression must be a pretrained one, because it trains no "
+                "network; got 'own'; use lite0, or leave it out"
+            )
         check_at_least(self, share=0.0, strength=1e-6)
         check_at_most_one(self, "share")
 

@@ -166,7 +166,7 @@ def run(
         changes=changes,
         ask_at_end=ask_at_end,
         path=data,
-        size=parse_size(size) if size else None,
+        size=None if size is None else parse_size(size),
     )
     with show_runs() as on_run:
         cases = [dataclasses.replace(case, seed=number) for number in dict.fromkeys(seed)]

@@ -5,12 +5,15 @@ import pytest
 
 from csim.bench.baselines.logistic import Logistic, LogisticSettings, SmallestMargin, margins
 from csim.discover.scene import Scene
-from csim.records import Item
+from csim.errors import SettingsError
+from csim.records import EncoderId, Item
 from csim.settings import Settings
 
 
 class Flat:
-    """An encoder whose vector is the image."""
+    """An encoder whose vector is the image, in place of the one that the settings name."""
+
+    identity = EncoderId("lite0", "")
 
     def embed(self, images):
         return np.asarray(images, np.float32).reshape(len(images), -1)
@@ -28,7 +31,7 @@ CENTRES = {"a": (40, 200, 40, 200), "b": (200, 40, 200, 40), "c": (200, 200, 40,
 def test_a_new_class_is_asked_about_and_learned():
     rng = np.random.default_rng(0)
     events = []
-    method = Logistic(LogisticSettings(encoder="own", share=0.2), Flat(), events.append)
+    method = Logistic(LogisticSettings(share=0.2), Flat(), events.append)
     known = np.concatenate([points(rng, CENTRES[name], 20) for name in "ab"])
     method.fit(known, ["a"] * 20 + ["b"] * 20)
     names = rng.choice(list(CENTRES), 500)
@@ -39,6 +42,11 @@ def test_a_new_class_is_asked_about_and_learned():
     assert set(method.classes_) == set(CENTRES)
     best = method.classes_[method.predict_proba(stream[-100:]).argmax(axis=1)]
     assert np.mean(best == names[-100:]) > 0.95
+
+
+def test_csims_own_network_is_no_encoder_for_it():
+    with pytest.raises(SettingsError, match=r"must be a pretrained one.*got 'own'"):
+        LogisticSettings(encoder="own")
 
 
 class Scored:

@@ -56,6 +56,12 @@ def test_a_setting_that_does_not_exist_is_refused():
         settings_of("ecsminer", seed=0, changes={"chunks": 5})
 
 
+@pytest.mark.parametrize("method", ["ecsminer", "echo-d-vectors"])
+def test_a_baseline_without_an_encoder_names_the_option(method):
+    with pytest.raises(InputError, match=f"^{method} takes no encoder; leave out --encoder"):
+        settings_of(method, seed=0, changes={"encoder": "lite0"})
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_be_opened_with_its_settings(method):
     settings = settings_of(method, seed=3, changes={})

@@ -383,6 +383,21 @@ REFUSED = {
         ["default", "digits", "--set", "update_size=1000"],
         ["less than store_size (1000)", "1000"],
     ),
+    **{
+        f"size of {size}": (
+            ["default", "digits", "--size", size],
+            [f"--size must be pixels, as 48 or 48x64 (height x width), at least 8×8; got {size!r}"],
+        )
+        for size in ("0", "7", "32x", "x32", "32x4", "-8", "")
+    },
+    "logistic regression without an encoder": (
+        ["logistic", "digits", "--encoder", "own"],
+        ["must be a pretrained one", "'own'"],
+    ),
+    "a baseline with an encoder": (
+        ["ecsminer", "digits", "--encoder", "lite0"],
+        ["ecsminer takes no encoder; leave out --encoder"],
+    ),
     "no data folder": (["default", "mnist"], ["set CSIM_DATA to their folder, or pass --data-dir"]),
     "own images nowhere": (
         ["default", "mine", "--data", "nowhere.npz"],
