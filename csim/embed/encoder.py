@@ -143,6 +143,11 @@ class CheckedEncoder:
                 f"the encoder must return one vector per image, ({len(images)}, d); it returned "
                 f"{vectors.shape}"
             )
+        if vectors.shape[1] == 0:
+            raise InputError(
+                "the encoder must return vectors of at least one number; it returned "
+                f"{vectors.shape}; check its last layer"
+            )
         if not np.isfinite(vectors).all():
             raise InputError(
                 "the encoder returned a value that is not a finite number; check its input scaling"

@@ -165,6 +165,12 @@ def test_a_foreign_encoder_must_give_one_vector_per_image(shape):
         CheckedEncoder(Returning(np.ones(shape))).embed(draw_images(3))
 
 
+@pytest.mark.parametrize("make", [CheckedEncoder, make_foreign])
+def test_a_foreign_encoder_must_give_vectors_of_at_least_one_number(make):
+    with pytest.raises(InputError, match=r"at least one number; it returned \(3, 0\)"):
+        make(Returning(np.zeros((3, 0)))).embed(draw_images(3))
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_foreign_encoder_must_give_finite_numbers(bad):
     vectors = np.ones((3, 2))
