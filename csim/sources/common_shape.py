@@ -12,6 +12,8 @@ from csim.sources.arrival import Arrival, Trouble
 from csim.sources.files import read_file
 from csim.sources.open_picture import open_picture
 
+LARGEST_SIDE = 64  # pixels, for csim's own network: small images train in seconds
+
 
 @dataclass(frozen=True)
 class Survey:

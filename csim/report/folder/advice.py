@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from html import escape
 
@@ -10,16 +11,22 @@ from csim.metrics.accuracy import accuracy
 from csim.report.folder.facts import Facts
 from csim.report.folder.truth import Judged
 from csim.report.frame import percent
+from csim.sources.common_shape import LARGEST_SIDE
 
 _POOR_ACCURACY = 85.0  # percent of right labels: below, most people would not use them unseen
+_MANY_CORRECTED = 10.0  # percent of labels that became right after arrival: worth waiting for
+_POOR_CLASS = 50.0  # percent of right labels of a class: below, most of its images are wrong
+_FEWEST_IMAGES = 20  # of a class: the share of fewer says little
+_MOST_CLASSES = 3  # poor classes to name, those with the most wrong images
 _MANY_WAITING = 20.0  # percent of images without a class
-_PHOTOGRAPH_SIDE = 48  # pixels: smaller colour pictures gain little from a pretrained encoder
 
 
 def section(facts: Facts, judged: Judged | None, config: Config) -> str:
     """Return the section of the page; empty if no figure is poor."""
     lines = [
         *_about_accuracy(facts, judged),
+        *_about_arrival(facts, judged),
+        *_about_classes(facts, judged),
         *_about_encoder(config),
         *_about_candidates(facts),
         *_about_files(facts),
@@ -47,13 +54,72 @@ def _about_accuracy(facts: Facts, judged: Judged | None) -> Iterator[str]:
     )
 
 
+def _about_arrival(facts: Facts, judged: Judged | None) -> Iterator[str]:
+    audit = facts.status.audit
+    if judged is not None:
+        at_arrival = accuracy(judged.at_arrival, judged.truth)
+        today = accuracy(judged.today, judged.truth)
+    elif audit is not None:
+        at_arrival, today = audit.at_arrival.share, audit.today.share
+    else:
+        return
+    if at_arrival < _POOR_ACCURACY and today - at_arrival >= _MANY_CORRECTED:
+        yield (
+            f"Only {percent(at_arrival)} of the images were right at arrival, {percent(today)} are "
+            "right today. csim corrects labels after each new model: if you can wait, use those "
+            "of <code>csim export labels</code>. To be right sooner, answer questions as soon as "
+            "csim asks them: an image of a new class is wrong until csim has learned the class."
+        )
+
+
+def _about_classes(facts: Facts, judged: Judged | None) -> Iterator[str]:
+    """Yield a line for each of the poorest classes, if the truth is known."""
+    if judged is None:
+        return
+    given: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+    for item_id, name in judged.truth.items():
+        given[name][judged.today[item_id]] += 1
+    poor = [
+        (labels.total() - labels[name], name)
+        for name, labels in given.items()
+        if labels.total() >= _FEWEST_IMAGES and 100 * labels[name] / labels.total() < _POOR_CLASS
+    ]
+    known = {row.course.name for row in facts.classes}
+    for _, name in sorted(poor, key=lambda entry: -entry[0])[:_MOST_CLASSES]:
+        yield _about_class(name, given[name], is_known=name in known)
+
+
+def _about_class(name: str, labels: Counter[str | None], *, is_known: bool) -> str:
+    share = 100 * labels[name] / labels.total()
+    text = (
+        f"Only {percent(share)} of the {labels.total():,} images of the class {escape(name)} are "
+        "right. "
+    )
+    if not is_known:
+        return text + (
+            "No class of the stream has this name. If csim knows the class under another name, "
+            "rename it (<code>csim classes rename</code>) or change your file. If not, nobody has "
+            "named it yet: answer the open questions."
+        )
+    mistake = next(other for other, _ in labels.most_common() if other != name)
+    if mistake is None:
+        return text + "Most of the others have no class: answer the open questions."
+    return text + (
+        f"csim takes most of the others for {escape(mistake)}: compare the pictures of both "
+        "classes below. If an answer was wrong, take it back (<code>csim undo</code>). If both "
+        "are one class to you, merge them (<code>csim classes merge</code>). Otherwise csim needs "
+        "more answers: make the next stream with a higher <code>--budget</code>."
+    )
+
+
 def _about_encoder(config: Config) -> Iterator[str]:
     shape = config.image_shape
-    is_photograph = len(shape) == 3 and min(shape[:2]) >= _PHOTOGRAPH_SIDE
-    if config.settings.encoder == "own" and is_photograph:
+    may_be_photographs = len(shape) == 3 and max(shape[:2]) >= LARGEST_SIDE
+    if config.settings.encoder == "own" and may_be_photographs:
         yield (
-            "These are colour pictures, and csim trains its own small network on them. For "
-            "photographs a pretrained encoder is usually far better: make the next stream with "
+            f"csim trains its own small network on these colour pictures, at {shape[0]}×{shape[1]}."
+            f" If your files are photographs of more than {LARGEST_SIDE} pixels a side, a "
+            "pretrained encoder is usually far better: make the next stream with "
             "<code>csim init --encoder lite0</code>."
         )
 

@@ -282,9 +282,6 @@ def test_a_poor_figure_comes_with_what_to_do():
     with Reader(small_folder()) as reader:
         poor = advice.section(facts, judge(reader, wrong), config)
     assert "Only 0.0\u00a0% of the labels are right. Answer the open questions first." in poor
-    photographs = dataclasses.replace(config, image_shape=(64, 64, 3))
-    assert "--encoder lite0" in advice.section(facts, None, photographs)
-    assert "--encoder lite0" not in advice.section(facts, None, config)
     waiting = dataclasses.replace(facts, waiting=np.array([100]))
     assert "have no class" in advice.section(waiting, None, config)
 
