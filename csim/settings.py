@@ -9,15 +9,12 @@ The comment above a field gives the paper's symbol, if it has one, and the reaso
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
+from csim.encoder_name import check_encoder
 from csim.errors import SettingsError
-
-ENCODERS = ("own", "lite0", "lite1", "lite2")
-ENCODER_KINDS = ("hf", "onnx")  # "kind:" and a name or a path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +206,7 @@ class Settings:
                     )
             elif not isinstance(value, kind):
                 raise SettingsError(f"{name} must be of type {kind.__name__}, got {value!r}")
-        _check_encoder(self.encoder)
+        check_encoder(self.encoder)
         if self.ledger_size < self.buffer_size:
             raise SettingsError(
                 f"ledger_size must be at least buffer_size ({self.buffer_size}), "
@@ -376,18 +373,6 @@ def _refuse_old_names(values: Mapping[str, Any]) -> None:
             raise SettingsError(
                 f"the setting {name!r} has a new name; write {_RENAMED[name]!r} instead"
             )
-
-
-def _check_encoder(name: str) -> None:
-    kind, colon, rest = name.partition(":")
-    if name in ENCODERS or (colon and kind in ENCODER_KINDS and rest):
-        return
-    near = difflib.get_close_matches(name.lower(), ENCODERS, n=1)
-    hint = f"; is it {near[0]}?" if near else ""
-    raise SettingsError(
-        f"encoder must be {', '.join(ENCODERS)}, hf:NAME, hf:DIRECTORY or onnx:FILE; "
-        f"got {name!r}{hint}"
-    )
 
 
 def _check_number(name: str, value: object, kind: type) -> None:
