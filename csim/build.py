@@ -299,7 +299,8 @@ def _open_gallery(
     if model.version % _MODELS_BETWEEN_RETURNS == 0:
         return_free_memory()
     if is_frozen:
-        return Gallery(WhitenedVectors(Whitening.from_arrays(model.network)), model.version)
+        vectors = WhitenedVectors(Whitening.from_arrays(model.network))
+        return Gallery(vectors, model.version, recent=settings.recent)
     encoder = make_backbone(settings).open(model)
     return Gallery(encoder, model.version, recent=settings.recent, before=before)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -61,6 +61,31 @@ class ItemRows:
     def read(self, column: int, rows: Ints) -> Floats:
         """Return the values of a column in some rows, (n, …)."""
         return self._columns[column][rows] if len(rows) else np.zeros((0, 0), np.float32)
+
+    def of(self, items: Sequence[Item], compute: Callable[[list[Item]], Floats]) -> Floats:
+        """Return the values of the only column for at least one item, (n, …).
+
+        `compute` returns those of items that are not remembered. It is called once for all of them,
+        and the rows remember what it returns.
+
+        >>> rows = ItemRows(most=100)
+        >>> items = [Item(name, 0, np.zeros((8, 8), np.uint8)) for name in "ab"]
+        >>> rows.of(items, lambda new: np.array([[len(new)]] * len(new))).tolist()
+        [[2], [2]]
+        """
+        rows = self.find(items)
+        missing = np.flatnonzero(rows < 0).tolist()
+        if not missing:
+            return self.read(0, rows)
+        new = [items[index] for index in missing]
+        computed = compute(new)
+        values = computed
+        if len(missing) < len(items):
+            values = np.empty((len(items), *computed.shape[1:]), np.float32)
+            values[missing] = computed
+            values[rows >= 0] = self.read(0, rows[rows >= 0])
+        self.add_items(new, computed)
+        return values
 
     def add_items(self, items: Sequence[Item], *columns: Floats) -> None:
         """Remember the values of items, in place of earlier ones; as `add`."""

@@ -71,8 +71,8 @@ class SecondLook:
     ) -> list[Revised]:
         if not labelled or not self._head.class_ids:
             return []
-        vectors = gallery.vectors([item for item, _ in labelled])
-        class_ids, accepted = self._head.classes(self._head.scores(vectors))
+        scores = gallery.scores([item for item, _ in labelled], self._head)
+        class_ids, accepted = self._head.classes(scores)
         revised: list[Revised] = []
         for (item, before), class_id, is_accepted in zip(
             labelled, class_ids, accepted, strict=True

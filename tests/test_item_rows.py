@@ -40,6 +40,27 @@ def test_the_newest_are_remembered_and_each_item_has_its_own_values(most, batche
                     assert (rows.read(column, np.array([row])) == expected).all()
 
 
+@given(
+    most=st.integers(1, 12),
+    batches=st.lists(
+        st.lists(st.integers(0, 30), min_size=1, max_size=8, unique=True), max_size=12
+    ),
+)
+def test_values_are_computed_for_what_is_not_remembered_alone(most, batches):
+    rows = ItemRows(most)
+    for batch in batches:
+        items = [item(number) for number in batch]
+        missing = [one for one, row in zip(items, rows.find(items), strict=True) if row < 0]
+        shown = []
+
+        def compute(new, shown=shown):
+            shown += new
+            return values([one.position for one in new])[0]
+
+        assert (rows.of(items, compute) == values(batch)[0]).all()
+        assert shown == missing
+
+
 @pytest.mark.parametrize("count", [0, 3, 5, 9, 23])
 def test_as_many_as_there_is_room_for_come_back_oldest_first(count):
     rows = ItemRows(5)

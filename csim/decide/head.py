@@ -38,6 +38,11 @@ class Head:
         self.class_ids = tuple(dict.fromkeys(c for c in self._columns if c is not None))
 
     @property
+    def columns(self) -> tuple[ClassId | None, ...]:
+        """Return the class that each column of the model counts for now, None for no class."""
+        return tuple(self._columns)
+
+    @property
     def named_classes(self) -> tuple[ClassId, ...]:
         """Return the classes that the model can give: `class_ids` without `JUNK`."""
         return tuple(class_id for class_id in self.class_ids if class_id != JUNK)

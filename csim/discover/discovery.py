@@ -144,7 +144,7 @@ class Discovery:
         found = Found([])
         if len(scene) and (most or asked):
             found = self._choice.choose(scene, most, asked)
-        groups = [self._group(scene, pick) for pick in found.picks]
+        groups = _groups(scene, found.picks, viewer)
         self._last_search = position
         joined = {
             pending[place].id: [scene.items[index] for index in members]
@@ -203,15 +203,20 @@ class Discovery:
         self._choice.restore(state["choice"])
         self._representative.restore(state["representative"])
 
-    def _group(self, scene: Scene, pick: Pick) -> Group:
-        members = tuple(scene.items[index] for index in pick.members)
-        representative = pick.representative
-        return Group(members, scene.items[representative], scene.vectors[representative])
-
     def _form(self, items: Sequence[Item], vectors: Floats, part: Ints) -> Group:
         members = tuple(items[index] for index in part)
         chosen = self._representative.choose(vectors[part])
         return Group(members, members[chosen], vectors[part[chosen]])
+
+
+def _groups(scene: Scene, picks: Sequence[Pick], viewer: Viewer) -> list[Group]:
+    """Return the groups to ask about, with the vector of each one's representative."""
+    shown = [scene.items[pick.representative] for pick in picks]
+    vectors = viewer.vectors(shown) if shown else ()
+    return [
+        Group(tuple(scene.items[index] for index in pick.members), item, vector)
+        for pick, item, vector in zip(picks, shown, vectors, strict=True)
+    ]
 
 
 def correct_revision(event: Event, classes: Mapping[ItemId, ClassId | None]) -> Event | None:

@@ -112,17 +112,9 @@ class Projection:
 
     def _find(self, items: Sequence[Item], features: Features) -> Floats:
         """Return points, (n, c); those that are not remembered are computed in one go."""
-        rows = self._points.find(items)
-        missing = np.flatnonzero(rows < 0).tolist()
-        if not missing:
-            return self._points.read(0, rows)
-        new = [items[index] for index in missing]
-        points: Floats = np.empty((len(items), self._axes.shape[1]), np.float32)
-        points[missing] = self._project(features(new)) / np.float32(self._scale)
-        if len(missing) < len(items):
-            points[rows >= 0] = self._points.read(0, rows[rows >= 0])
-        self._points.add_items(new, points[missing])
-        return points
+        return self._points.of(
+            items, lambda new: self._project(features(new)) / np.float32(self._scale)
+        )
 
     def _project(self, features: Floats) -> Floats:
         centred = features - self._centre  # subtracted first: rounding is then small

@@ -24,6 +24,10 @@ class Viewer(Protocol):
 
     version: int
 
+    def scores(self, items: Sequence[Item], head: Scores) -> Floats:
+        """Return the probability of each class that a head gives at least one item, (n, K)."""
+        ...
+
     def vectors(self, items: Sequence[Item]) -> Floats:
         """Return one vector of unit length per item, (n, d)."""
         ...
@@ -34,9 +38,14 @@ class Viewer(Protocol):
 
 
 class Scores(Protocol):
-    """Score vectors for the classes `class_ids`."""
+    """Score vectors for the classes `class_ids`; the viewer remembers the scores of items."""
 
     class_ids: tuple[ClassId, ...]
+
+    @property
+    def columns(self) -> tuple[ClassId | None, ...]:
+        """Return the class of each column of the model, None for one that counts for none."""
+        ...
 
     def scores(self, vectors: Floats) -> Floats:
         """Return the probability of each class, (n, K), for vectors (n, d)."""
@@ -97,7 +106,7 @@ class Scene:
     @cached_property
     def scores(self) -> Floats:
         """Return the items' probabilities of each class, (n, K)."""
-        return self._head.scores(self.vectors)
+        return self._viewer.scores(self.items, self._head)
 
     @cached_property
     def doubt(self) -> Floats:
@@ -123,7 +132,7 @@ class Scene:
         """Return the column of other items' best class, (m,)."""
         if not items:
             return np.zeros(0, np.int64)
-        return _best(self._head.scores(self._viewer.vectors(items)))
+        return _best(self._viewer.scores(items, self._head))
 
     @cached_property
     def reference(self) -> tuple[list[Item], Ints]:

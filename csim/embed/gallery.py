@@ -16,6 +16,7 @@ import numpy as np
 from csim.errors import InputError
 from csim.item_rows import ItemRows
 from csim.records import (
+    ClassId,
     EncoderId,
     Floats,
     GivenViews,
@@ -48,6 +49,19 @@ class FrozenEncoder(Encoder, Protocol):
 
     image_shape: tuple[int, ...] | None  # that images are resized to; None takes them as they are
     identity: EncoderId | None  # None if csim cannot open it by name
+
+
+class Scorer(Protocol):
+    """Score vectors; `columns` say which class each column of the model counts for now."""
+
+    @property
+    def columns(self) -> tuple[ClassId | None, ...]:
+        """Return the class of each column, None for one that counts for none."""
+        ...
+
+    def scores(self, vectors: Floats) -> Floats:
+        """Return the probability of each class, (n, K), for vectors (n, d)."""
+        ...
 
 
 class ViewEncoder(Encoder, Protocol):
@@ -84,6 +98,8 @@ class Gallery:
     ) -> None:
         self._encoder = encoder
         self.version = version
+        self._scored = min(2 * recent, _MOST_ITEMS)  # items whose scores are remembered
+        self._columns: tuple[ClassId | None, ...] | None = None
         if before is None:
             self._embedded = ItemRows(min(2 * recent + _LABELLED_ITEMS, _MOST_ITEMS))
         else:
@@ -113,6 +129,17 @@ class Gallery:
             return self._encoder.embed(stack(items))
         self._add_given(items, given)
         return self._column(items, _VECTORS)
+
+    def scores(self, items: Sequence[Item], head: Scorer) -> Floats:
+        """Return the probability of each class for at least one item, (n, K).
+
+        They are remembered until the head's columns change. So a search scores only what is new,
+        and with a frozen encoder its vectors need not be whitened again.
+        """
+        if self._columns != head.columns:
+            self._columns = head.columns
+            self._scores = ItemRows(self._scored)
+        return self._scores.of(items, lambda new: head.scores(self.vectors(new)))
 
     def features(self, items: Sequence[Item]) -> Floats:
         """Return what the vectors of at least one item were made from, (n, f)."""

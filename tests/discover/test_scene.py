@@ -120,7 +120,7 @@ def test_frozen_vectors_of_the_scene_are_viewed_once():
 def test_vectors_need_neither_classes_nor_labelled_images():
     scene = Scene(items_at(RECENT), Gallery(Places(), 1), Untouched(), Untouched())
     assert len(scene.vectors) == 3
-    with pytest.raises(AssertionError, match="scores"):
+    with pytest.raises(AssertionError, match="columns"):
         _ = scene.scores
 
 

@@ -209,3 +209,26 @@ def test_the_memory_of_given_views_is_bounded_and_restores_as_it_was(make_item, 
 
 def test_no_items_have_no_views():
     assert Gallery(Counting(), 1).vectors([]).shape[0] == 0
+
+
+class CountingHead:
+    """Scores a vector by its first number, once for each of its columns."""
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.scored = []
+
+    def scores(self, vectors):
+        self.scored += vectors[:, 0].astype(int).tolist()
+        return np.repeat(vectors[:, :1], len(self.columns), axis=1)
+
+
+def test_an_item_is_scored_once_until_the_columns_of_the_head_change(make_item):
+    gallery, head = Gallery(Counting(), 1), CountingHead((3, 7))
+    for shades in ([1, 2], [2, 3, 1], [4, 2]):
+        scores = gallery.scores(make_items(make_item, shades), head)
+        assert scores.tolist() == [[shade, shade] for shade in shades]
+    assert head.scored == [1, 2, 3, 4]
+    head.columns = (3, None)
+    gallery.scores(make_items(make_item, [2, 4]), head)
+    assert head.scored == [1, 2, 3, 4, 2, 4]
