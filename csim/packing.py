@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from csim.records import Item, State
+from csim.records import Floats, Item, ItemId, State
 
 
 def pack(items: Sequence[Item]) -> State:
@@ -38,3 +39,19 @@ def unpack(state: State) -> list[Item]:
             state["ids"], state["positions"], state["images"], frozen, strict=True
         )
     ]
+
+
+def frozen_vectors(state: Any) -> Iterator[tuple[ItemId, Floats]]:  # noqa: ANN401
+    """Yield the id and the frozen vector of each item that is packed anywhere in a state.
+
+    >>> item = Item("a", 1, np.zeros((8, 8), np.uint8), np.ones(2))
+    >>> [*frozen_vectors({"pool": {"items": pack([item])}})]
+    [('a', array([1., 1.]))]
+    """
+    if not isinstance(state, Mapping):
+        return
+    vectors = state.get("frozen")
+    if isinstance(vectors, np.ndarray):
+        yield from zip(state["ids"], vectors, strict=True)
+    for part in state.values():
+        yield from frozen_vectors(part)

@@ -5,7 +5,8 @@ Its parts read the rest: `models` the model versions, `history` what happened ov
 sums, `samples` images and groups to show, and `times` how fast things go. `decisions`,
 `question_pages` and `feed` are for programs that follow the stream: images by id, questions page by
 page, events since an event. `timeline`, `class_images` and `said` are for pages: sums per minute,
-images of a class, and what people said. `workers` says who works for the run.
+images of a class, and what people said. `workers` says who works for the run. `frozen_vectors`
+reads what a frozen encoder made of images.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from csim.folder.counts import Counts
 from csim.folder.database import translate_errors
 from csim.folder.decisions import Decisions
 from csim.folder.feed import Feed
+from csim.folder.frozen_vectors import FrozenVectors
 from csim.folder.history import History
 from csim.folder.layout import Config, Layout
 from csim.folder.models import Models
@@ -126,6 +128,7 @@ class Reader:
         self.class_images = ClassImages(self._query)
         self.said = Said(self._query)
         self.workers = ReportedWorkers(self._query)
+        self.frozen_vectors = FrozenVectors(self._query, self.layout, self.config)
 
     def __enter__(self) -> Reader:
         return self

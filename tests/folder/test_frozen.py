@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from digit_folder import SETTINGS, arrivals, rows
-from digit_stream import digit_stream
+from colour_folder import SHAPE, colour, make_colour
+from digit_folder import SETTINGS, rows
 from folder.in_process import InProcessTrainer
 from folder.story import knowledge, reply
 from safetensors.numpy import load_file
@@ -20,29 +20,8 @@ from csim.folder.make import make
 from csim.folder.reader import Reader
 from csim.folder.stream import Stream
 from csim.records import View
-from csim.report.folder.projection import project_items
 from csim.sources.arrival import Arrival
 from csim.sources.decode import decode
-
-SHAPE = (8, 8, 3)
-
-
-def colour(count, start=0):
-    """Return images of the digit stream as a colour stream decodes them."""
-    return [
-        decode(Arrival(arrival.id, arrival.image), SHAPE) for arrival in arrivals(count)[start:]
-    ]
-
-
-def make_colour(root, encoder, **changes):
-    stream = digit_stream()
-    images = [
-        decode(Arrival(f"labelled/{index}", image), SHAPE)
-        for index, image in enumerate(stream.warm_up)
-    ]
-    settings = replace(SETTINGS, encoder=encoder, update_labels=5, **changes)
-    make(root, Config(settings, SHAPE, retrain_lag=30), images, stream.warm_up_names)
-    return root
 
 
 @pytest.fixture(scope="module")
@@ -188,14 +167,3 @@ def test_the_exported_model_gives_the_streams_scores_from_the_encoders_vectors(f
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     scores = 1 / (1 + np.exp(-(vectors @ arrays["weights"].T + arrays["bias"])))
     assert scores == pytest.approx(theirs, abs=1e-4)
-
-
-def test_a_report_without_the_encoder_has_no_projection(tmp_path):
-    name = write_encoder(tmp_path / "pixels.onnx")
-    folder = make_colour(tmp_path / "stream", name)
-    with Stream(folder, trainer=None) as stream:
-        stream.take(colour(20))
-    with Reader(folder) as reader:
-        assert project_items(reader, 1) is not None
-        (tmp_path / "pixels.onnx").unlink()
-        assert project_items(reader, 1) is None

@@ -11,19 +11,16 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from csim.build import open_encoder
 from csim.errors import CsimError
-from csim.folder.jobs import read_model
+from csim.folder.image_vectors import ImageVectors
 from csim.folder.reader import Reader
-from csim.records import Floats, Images
+from csim.records import Floats
 from csim.report.charts import project
-from csim.sources.arrival import Arrival, Decoded
-from csim.sources.decode import decode
 from csim.threads import one_thread
 
 _MOST_IMAGES = 5000
@@ -47,14 +44,6 @@ class ImageMap:
     points: Floats  # (n, 2)
 
 
-@dataclass
-class _Known:
-    """Remember vectors under one model, so that each image is embedded once."""
-
-    model: int = 0
-    vectors: dict[int, Floats] = field(default_factory=dict)  # by place
-
-
 class MapThread:
     """Keep a map of a stream folder up to date while somebody looks at it.
 
@@ -69,7 +58,7 @@ class MapThread:
         self.trouble = ""  # why there is no map
         self.progress = (0, 0)  # images embedded for the next map, and all that it needs
         self._root = root
-        self._known = _Known()
+        self._known = ImageVectors()
         self._wanted_until = 0.0
         self._changed = threading.Condition()
         self._is_stopping = False
@@ -118,13 +107,11 @@ class MapThread:
             if not self._is_due(model, places):
                 return
             with one_thread():
-                self._embed(reader, model, places)
-                shown = [place for place in places if place in self._known.vectors]
-                if self._is_stopping or len(shown) < 2:
+                vectors = self._embed(reader, model, places)
+                if self._is_stopping or len(vectors) < 2:
                     return
-                vectors = np.stack([self._known.vectors[place] for place in shown])
-                points = flatten(vectors, reader.config.settings.seed)
-        self.newest = ImageMap(model, tuple(shown), points)
+                points = flatten(np.stack([*vectors.values()]), reader.config.settings.seed)
+        self.newest = ImageMap(model, tuple(vectors), points)
         self.trouble = ""
 
     def _is_due(self, model: int, places: Sequence[int]) -> bool:
@@ -133,30 +120,16 @@ class MapThread:
         new = len(set(places) - set(self.newest.places))
         return new > _NEW_SHARE * len(self.newest.places)
 
-    def _embed(self, reader: Reader, model: int, places: Sequence[int]) -> None:
-        """Compute the vectors of images that are not known yet; forget the others."""
-        if self._known.model != model:
-            self._known = _Known(model)
-        kept = set(places)
-        self._known.vectors = {
-            place: vector for place, vector in self._known.vectors.items() if place in kept
-        }
-        new = [place for place in places if place not in self._known.vectors]
-        if not new:
-            return
-        encoder = open_encoder(reader.config.settings, read_model(reader.layout, model))
-        for start in range(0, len(new), _BATCH):
+    def _embed(self, reader: Reader, model: int, places: Sequence[int]) -> dict[int, Floats]:
+        """Return the vectors of images by place; none if the thread must stop."""
+        self._known.use(reader, model)
+        missing = self._known.missing(reader, places)
+        for start in range(0, len(missing), _BATCH):
             if self._is_stopping:
-                return
-            found = {
-                place: image
-                for place in new[start : start + _BATCH]
-                if (image := kept_image(reader, place)) is not None
-            }
-            self.progress = (start, len(new))
-            if found:
-                vectors = encoder.view(np.stack(list(found.values()))).vectors
-                self._known.vectors |= dict(zip(found, vectors, strict=True))
+                return {}
+            self.progress = (start, len(missing))
+            self._known.embed(reader, missing[start : start + _BATCH])
+        return self._known.at(places)
 
 
 def flatten(vectors: Floats, seed: int) -> Floats:
@@ -193,12 +166,3 @@ def _choose(reader: Reader) -> list[int]:
         ]
         recent = reader.samples.recent(after, _MOST_IMAGES - len(told))
     return list(dict.fromkeys([*told, *(item.place for item in recent)]))
-
-
-def kept_image(reader: Reader, place: int) -> Images | None:
-    """Return an image as models see it, from the picture that csim keeps; None if it keeps none."""
-    file = reader.picture(place)
-    if file is None:
-        return None
-    found = decode(Arrival(str(place), file), reader.config.image_shape)
-    return found.image if isinstance(found, Decoded) else None
