@@ -1,12 +1,10 @@
 """A stream folder opens an encoder in a local file from any directory."""
 
-import json
-from importlib import import_module
-
 import pytest
 from embed.photographs import draw_photographs
 from PIL import Image
 from tiny_encoder import write_encoder
+from tiny_hf import save_model
 from typer.testing import CliRunner
 
 from csim.cli.choose_encoder import with_absolute_path
@@ -33,14 +31,6 @@ def here(tmp_path, monkeypatch):
     return tmp_path / "here"
 
 
-def write_hf(folder):
-    t = import_module("transformers")
-    sizes = {"image_size": SIDE, "patch_size": 8, "hidden_size": 8, "num_hidden_layers": 1}
-    t.Dinov2Model(t.Dinov2Config(**sizes, num_attention_heads=1)).save_pretrained(folder)
-    values = {"size": SIDE, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
-    (folder / "preprocessor_config.json").write_text(json.dumps(values))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "kept"),
@@ -54,7 +44,7 @@ def test_a_folder_made_with_a_relative_path_runs_from_another_directory(
     here, tmp_path, monkeypatch, given, kept
 ):
     write_encoder(here / "e.onnx", SIDE)
-    write_hf(here / "model")
+    save_model(here / "model")
     csim("init", tmp_path / "stream", "--labelled", "known", *given)
     monkeypatch.chdir("/")
     csim("run", tmp_path / "stream", here / "incoming", "--out", tmp_path / "predictions.jsonl")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from embed.photographs import draw_photographs
-from safetensors.torch import load_file, save_file
+from tiny_hf import PROCESSOR, VIT, Hub, edit_weights, save_model, scaled
 
 from csim.embed.hf import HfEncoder
 from csim.embed.network_trainer import seeded
@@ -14,49 +14,6 @@ from csim.embed.pretrained import open_pretrained
 from csim.errors import EncoderError
 
 CPU = torch.device("cpu")
-VIT = {
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "image_size": 56,
-    "patch_size": 14,
-}
-PROCESSOR = {
-    "size": {"shortest_edge": 64},
-    "do_center_crop": True,
-    "crop_size": {"height": 56, "width": 56},
-    "image_mean": [0.5, 0.4, 0.3],
-    "image_std": [0.2, 0.3, 0.4],
-    "rescale_factor": 1 / 255,
-}
-
-
-def make_model(kind):
-    t = import_module("transformers")  # takes seconds
-
-    with seeded(0):
-        if kind == "dinov2":
-            return t.Dinov2Model(t.Dinov2Config(**VIT))
-        if kind == "clip":
-            return t.CLIPVisionModel(t.CLIPVisionConfig(**VIT, intermediate_size=32))
-        if kind == "siglip":
-            return t.SiglipVisionModel(t.SiglipVisionConfig(**VIT, intermediate_size=32))
-        return t.ConvNextModel(
-            t.ConvNextConfig(hidden_sizes=[4, 8, 8, 16], depths=[1, 1, 1, 1], image_size=56)
-        )
-
-
-def save_model(folder, kind="dinov2", **changes):
-    model = make_model(kind).eval()
-    model.save_pretrained(folder)
-    (folder / "preprocessor_config.json").write_text(json.dumps(PROCESSOR | changes))
-    return model
-
-
-def scaled(images):
-    """Return the inputs that PROCESSOR makes of images."""
-    values = (images / 255 - PROCESSOR["image_mean"]) / PROCESSOR["image_std"]
-    return torch.from_numpy(values.transpose(0, 3, 1, 2)).float()
 
 
 @pytest.mark.slow
@@ -129,13 +86,6 @@ def test_damaged_files_are_refused(tmp_path, what):
         HfEncoder(str(tmp_path), CPU)
 
 
-def with_weights(folder, change):
-    """Let `change` edit the tensors of a saved model."""
-    weights = load_file(folder / "model.safetensors")
-    change(weights)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-
-
 def without_last_layer(weights):
     for name in [name for name in weights if "layer.1." in name]:
         del weights[name]
@@ -156,7 +106,7 @@ def with_renamed_norm(weights):
 def test_missing_weights_are_refused_by_name(tmp_path, change, words):
     """transformers would fill them with random numbers, others at every start."""
     save_model(tmp_path)
-    with_weights(tmp_path, change)
+    edit_weights(tmp_path, change)
     with pytest.raises(EncoderError, match=rf"must hold all weights .*; {words}; save the comp"):
         HfEncoder(str(tmp_path), CPU)
 
@@ -164,7 +114,7 @@ def test_missing_weights_are_refused_by_name(tmp_path, change, words):
 @pytest.mark.slow
 def test_weights_of_another_shape_are_refused_by_name(tmp_path):
     save_model(tmp_path)
-    with_weights(tmp_path, lambda weights: weights.update({"layernorm.bias": torch.zeros(5)}))
+    edit_weights(tmp_path, lambda weights: weights.update({"layernorm.bias": torch.zeros(5)}))
     with pytest.raises(EncoderError, match=r"of another shape: layernorm\.bias;"):
         HfEncoder(str(tmp_path), CPU)
 
@@ -179,7 +129,7 @@ def test_without_its_pooler_a_model_gives_its_class_token_each_time(tmp_path, ca
         saved = t.ViTForImageClassification(config) if kind == "classifier" else t.ViTModel(config)
     saved.eval().save_pretrained(tmp_path)
     if kind != "classifier":
-        with_weights(
+        edit_weights(
             tmp_path, lambda weights: [weights.pop(f"pooler.dense.{x}") for x in ("weight", "bias")]
         )
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(PROCESSOR))
@@ -217,18 +167,11 @@ def test_a_name_that_no_hub_has_says_what_to_do(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_a_stream_keeps_the_revision_that_it_began_with(tmp_path, monkeypatch):
-    constants = import_module("huggingface_hub.constants")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    first, second = "a" * 40, "b" * 40
-    model = tmp_path / "models--lab--tiny"
-    for revision, kind in ((first, "dinov2"), (second, "clip")):
-        (model / "snapshots" / revision).mkdir(parents=True)
-        save_model(model / "snapshots" / revision, kind)
-    (model / "refs").mkdir()
-    (model / "refs" / "main").write_text(first)
+    hub = Hub(tmp_path, monkeypatch)
+    first, second = hub.publish("dinov2"), hub.publish("clip")
+    hub.show(first)
     began_with = open_pretrained("hf:lab/tiny", CPU).identity
-    (model / "refs" / "main").write_text(second)  # the authors publish another one
+    hub.show(second)  # the authors publish another one
     assert began_with.revision == first
     assert open_pretrained("hf:lab/tiny", CPU, began_with).identity == began_with
     assert open_pretrained("hf:lab/tiny", CPU).identity.revision == second
