@@ -16,7 +16,7 @@ from csim.records import Item
 PACKAGE = Path(csim.__file__).parent
 TESTS = Path(__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-HEAVY = ("torch", "sklearn", "matplotlib")
+HEAVY = ("torch", "sklearn", "matplotlib", "transformers")
 
 
 def module_name(path):
@@ -49,6 +49,18 @@ def test_opening_a_stream_loads_neither_scikit_learn_nor_all_distributions_of_sc
     slow = ("sklearn", "scipy.stats")
     code = f"import csim.folder.run, sys; print([name for name in {slow} if name in sys.modules])"
     assert run_python(code).strip() == "[]"
+
+
+@pytest.mark.slow
+def test_opening_lite0_does_not_load_transformers():
+    code = """
+import sys
+from csim.build import open_frozen
+from csim.settings import Settings
+open_frozen(Settings.photographs(encoder="lite0"))
+print("efficientnet_lite_pytorch" in sys.modules, "transformers" in sys.modules)
+"""
+    assert run_python(code).strip() == "True False"
 
 
 def test_asking_for_help_stays_light():
