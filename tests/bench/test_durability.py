@@ -46,7 +46,10 @@ def test_a_comparison_sees_any_difference(tmp_path):
 @pytest.mark.slow
 def test_pace_and_memory_are_measured_on_streams_that_took_all_images(tmp_path):
     (tmp_path / "pace").mkdir()
-    ours, alone = pace.race(tmp_path / "pace", images=600, settings=SMALL, seed=0)
+    images, _ = noisy_digits(600, seed=0)
+    ours, alone = pace.race(
+        tmp_path / "pace", images, lambda root: make_stream(root, SMALL, seed=0)
+    )
     assert ours > 0
     assert alone > 0
     assert rows(tmp_path / "pace" / "stream-0", "SELECT max(position) FROM steps") == [(600,)]

@@ -56,8 +56,20 @@ def make_stream(root: Path, settings: Settings, seed: int, **config: Any) -> Non
     """Make a stream folder that knows three digits."""
     images, names = noisy_digits(4000, seed + 1_000_000)
     chosen = [index for name in KNOWN for index in _first(names, name)]
-    arrivals = [decoded_digit(f"labelled/{index}", images[index]) for index in chosen]
-    make(root, Config(settings, (8, 8), **config), arrivals, [names[index] for index in chosen])
+    make_folder(root, settings, images[chosen], [names[index] for index in chosen], **config)
+
+
+def make_folder(
+    root: Path,
+    settings: Settings,
+    images: Images,
+    names: Sequence[str],
+    **config: Any,  # noqa: ANN401
+) -> None:
+    """Make a stream folder that knows labelled images."""
+    shape = images.shape[1:]
+    arrivals = [as_decoded(f"labelled/{index}", image) for index, image in enumerate(images)]
+    make(root, Config(settings, shape, **config), arrivals, names)
 
 
 def endless(seed: int) -> Iterator[Arrival]:
@@ -74,8 +86,8 @@ def _first(names: Sequence[str], name: str) -> list[int]:
     return [index for index, other in enumerate(names) if other == name][:_LABELLED_PER_CLASS]
 
 
-def decoded_digit(item_id: str, image: Images) -> Decoded:
-    """Return a digit as a source delivers it."""
-    decoded = decode(Arrival(item_id, image), (8, 8))
+def as_decoded(item_id: str, image: Images) -> Decoded:
+    """Return an image as a source delivers it."""
+    decoded = decode(Arrival(item_id, image), image.shape)
     assert isinstance(decoded, Decoded)
     return decoded

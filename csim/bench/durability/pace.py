@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from csim.bench.durability.material import endless, make_stream, noisy_digits, write_files
+from csim.bench.durability.material import endless, make_stream, write_files
 from csim.folder.output import Output
 from csim.folder.run import Counts, run
 from csim.folder.stream import BATCH, Stream
+from csim.records import Images
 from csim.settings import Settings
 from csim.sources.arrival import Decoded
 from csim.sources.directory import Directory
@@ -22,33 +23,32 @@ from csim.sources.prefetch import decoded
 _ROUNDS = 2  # the best one counts
 
 
-def race(work: Path, *, images: int, settings: Settings, seed: int) -> tuple[float, float]:
+def race(work: Path, images: Images, make_folder: Callable[[Path], None]) -> tuple[float, float]:
     """Return images per second of `csim run` on PNG files, and of decoding and forward pass alone.
 
     The two take turns, and the best of two rounds counts. Like the command, the first writes
-    predictions to a file.
+    predictions to a file. Nobody answers.
 
     Parameters
     ----------
     work
         An empty folder.
     images
-        How many PNG files. Higher steadies the figures.
-    settings
-        Of the stream. With a budget of 0 csim searches for no questions, so that the difference is
-        the cost of writing.
-    seed
-        Draws the images.
+        The images of the files, (n, …). More steady the figures.
+    make_folder
+        Makes a stream folder. With a budget of 0 csim searches for no questions, so that the
+        difference is the cost of writing.
     """
     files = work / "files"
-    write_files(files, noisy_digits(images, seed)[0])
+    write_files(files, images)
     ours: list[float] = []
     alone: list[float] = []
     for turn in range(_ROUNDS):
-        make_stream(work / f"stream-{turn}", settings, seed)
+        make_folder(work / f"stream-{turn}")
         with Stream(work / f"stream-{turn}") as stream:
-            alone.append(images / _seconds(partial(_embed, stream, files)))
-            ours.append(images / _seconds(partial(_run, stream, files, work / f"{turn}.jsonl")))
+            alone.append(len(images) / _seconds(partial(_embed, stream, files)))
+            seconds = _seconds(partial(_run, stream, files, work / f"{turn}.jsonl"))
+            ours.append(len(images) / seconds)
     return max(ours), max(alone)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from csim.bench.durability.material import decoded_digit, make_stream, noisy_digits
+from csim.bench.durability.material import as_decoded, make_stream, noisy_digits
 from csim.folder.access import WriteAccess
 from csim.folder.layout import Layout
 from csim.folder.log import LastStep
@@ -52,7 +52,7 @@ def make_questions(root: Path, *, questions: int, seed: int) -> None:
         while asked < questions:
             images, _ = noisy_digits(_BATCH, seed + stream.position)
             batch = [
-                decoded_digit(f"{number:08d}", image)
+                as_decoded(f"{number:08d}", image)
                 for number, image in enumerate(images, start=stream.position + 1)
             ]
             asked += sum(isinstance(event, Asked) for event in stream.take(batch))

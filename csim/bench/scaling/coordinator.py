@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from csim.bench.durability.material import decoded_digit, make_stream, noisy_digits
+from csim.bench.durability.material import as_decoded, make_stream, noisy_digits
 from csim.build import open_encoder
 from csim.folder.run import run
 from csim.folder.stream import Stream, model_in_use
@@ -66,7 +66,7 @@ def synthetic_views(stream: Stream, images: int, seed: int) -> Iterator[Decoded]
     model = model_in_use(stream)
     with one_thread():
         seen = open_encoder(stream.config.settings, model).view(digits)
-    files = [decoded_digit("", digit).kept for digit in digits]
+    files = [as_decoded("", digit).kept for digit in digits]
     rng = np.random.default_rng(seed)
     for number in range(images):
         index = number % _DIGITS

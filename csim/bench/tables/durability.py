@@ -22,6 +22,7 @@ from pathlib import Path
 from csim.bench.durability.commands import time_commands
 from csim.bench.durability.crowd import answer_at_once, race_training
 from csim.bench.durability.killing import SETTINGS, kill
+from csim.bench.durability.material import make_stream, noisy_digits
 from csim.bench.durability.pace import memory, race
 from csim.bench.layout.rows import Done
 from csim.bench.layout.table import Row, Table
@@ -99,7 +100,9 @@ def _killed(work: Path, *, kills: int, seed: int) -> list[Row]:
 
 
 def _pace(work: Path, *, seed: int) -> list[Row]:
-    ours, alone = race(work, images=20_000, settings=Settings(epochs=4, budget=0.0), seed=seed)
+    settings = Settings(epochs=4, budget=0.0)
+    images, _ = noisy_digits(20_000, seed)
+    ours, alone = race(work, images, lambda root: make_stream(root, settings, seed))
     detail = f"{ours:,.0f} and {alone:,.0f} images/s"
     return [_row("pace", ours / alone, f"≥ {PACE_BAR:g}", detail)]
 

@@ -157,7 +157,7 @@ def test_ratios_are_checked_against_the_saved_ones_which_stay(
     monkeypatch.setattr(speed, "_stream_rows", lambda whole: [])
     monkeypatch.setattr(speed, "_observing_rows", lambda data: [])
     monkeypatch.setattr(speed, "_growth_rows", lambda growth: [])
-    monkeypatch.setattr(speed, "_run_rows", lambda work: [only])
+    monkeypatch.setattr(speed, "_run_rows", lambda whole, work: [only])
     saved = tmp_path / "speed.csv"
     saved.write_text(f"what,compared with,time\ncsim run,decoding and forward,{earlier}\n")
     before = saved.read_text()
