@@ -1,3 +1,4 @@
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,15 @@ from efficientnet_lite_pytorch import EfficientNet
 from embed.photographs import draw_photographs
 
 from csim.bench.datasets.catalogue import load
+from csim.bench.datasets.files import data_folder
 from csim.classifier import StreamClassifier
 from csim.embed.lite import LiteEncoder, _merge
 from csim.embed.lite_stages import GraphStages, TorchStages, middle_weights
 from csim.embed.pretrained import open_pretrained
-from csim.errors import EncoderError
+from csim.errors import EncoderError, InputError
 from csim.settings import Settings
+from csim.sources.decode import decode
+from csim.sources.image_folder import labelled_files
 
 CPU = torch.device("cpu")
 
@@ -89,6 +93,36 @@ def test_onnx_runtime_and_torch_make_the_same_vectors_of_photographs():
     by_graph = GraphStages(network, 224).embed(images)
     by_torch = TorchStages(network, CPU).embed(images)
     assert by_graph == pytest.approx(by_torch, abs=2e-4)
+
+
+def real_photographs(count):
+    """Return images of each of the three data sets, as the encoder gets them."""
+    images = []
+    for name in ("fruits", "groceries", "traffic-signs"):
+        try:
+            files = [arrival for arrival, _ in labelled_files(data_folder() / "photos" / name)]
+        except InputError as error:
+            if os.environ.get("CI") == "true":
+                pytest.fail(f"the photographs must be there in CI: {error}")
+            pytest.skip(f"needs photos/{name} in the folder CSIM_DATA: {error}")
+        chosen = files[:: len(files) // count][:count]
+        images += [decode(arrival, (224, 224, 3)).image for arrival in chosen]
+    return np.stack(images)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_onnx_runtime_and_torch_make_the_same_vectors_of_real_photographs():
+    """docs/encoders.md states the tolerance."""
+    images = real_photographs(30)
+    network = _merge(published_network())
+    by_graph, by_torch = (
+        np.concatenate([stages.embed(chunk) for chunk in np.split(images, 9)])
+        for stages in (GraphStages(network, 224), TorchStages(network, CPU))
+    )
+    assert len(images) == 90
+    assert np.abs(by_graph - by_torch).max() < 2e-4
+    assert np.abs(by_graph[:-1] - by_graph[1:]).max(axis=1).min() > 0.1  # images differ
 
 
 @pytest.mark.data
