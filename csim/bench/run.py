@@ -158,10 +158,7 @@ def run(
         on_model(method)
     position = 0
     while position < len(stream.images):
-        count = _BATCH  # open questions wait for a late answer
-        if prompt and not method.questions():
-            count = _images_until_answers(prompt.until_search, at_once=at_once)
-        batch = stream.images[position:][:count]
+        batch = stream.images[position:][: _images_until_answers(method, prompt, at_once=at_once)]
         position += len(batch)
         new = method.observe(batch)
         if position == len(stream.images):
@@ -185,14 +182,15 @@ def run(
     )
 
 
-def _images_until_answers(until_search: int, *, at_once: bool) -> int:
+def _images_until_answers(method: Method, prompt: PromptMethod | None, *, at_once: bool) -> int:
     """Return how many images to show at a time: those up to the search, or to the round after it.
 
-    >>> _images_until_answers(125, at_once=True), _images_until_answers(125, at_once=False)
-    (125, 128)
+    `prompt` is the method if it says when it may ask.
     """
-    rounds = -(-until_search // _BATCH)
-    return min(_LARGEST_BATCH, until_search if at_once else rounds * _BATCH)
+    if prompt is None or method.questions():  # open ones wait for a late answer
+        return _BATCH
+    rounds = -(-prompt.until_search // _BATCH)
+    return min(_LARGEST_BATCH, prompt.until_search if at_once else rounds * _BATCH)
 
 
 def _prompt(method: Method) -> PromptMethod:
