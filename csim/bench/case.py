@@ -150,11 +150,9 @@ class Case:
             **({"as_written": True, "ask_at_end": self.ask_at_end} if self.is_as_written else {}),
         }
 
-    def load(self, data_dir: Path | None, on_download: Progress | None = None) -> DataSet:
-        """Return the images, thinned; `on_download` is called with the progress of a download."""
-        data = load(
-            self.data, data_dir, path=self.path, size=self.image_size, on_progress=on_download
-        )
+    def load(self, data_dir: Path | None, on_load: Progress | None = None) -> DataSet:
+        """Return the images, thinned; `on_load` is called with the progress of loading."""
+        data = load(self.data, data_dir, path=self.path, size=self.image_size, on_progress=on_load)
         return thin(data, self.thin)
 
     @cached_property

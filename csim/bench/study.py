@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 from csim.atomic import remove_leftovers
@@ -29,7 +29,7 @@ def measure(
     data_dir: Path | None = None,
     jobs: int = 1,
     on_run: OnRun | None = None,
-    on_download: Progress | None = None,
+    on_load: Progress | None = None,
 ) -> list[Result]:
     """Return the results of all cases in their order, running those that have none.
 
@@ -45,15 +45,16 @@ def measure(
         Processes at a time. Higher is faster, up to the number of cores.
     on_run
         Called now and then with the cases to run and the progress of one of them.
-    on_download
-        Called with a file's name and its bytes done and in all, if csim must download a data set.
+    on_load
+        Called with a name, what is done and in all, and its unit: bytes of a file that csim
+        downloads, or images of a folder that it reads.
     """
-    _load_once.cache_clear()  # files may have changed since
+    _loaded.clear()  # files may have changed since
     for case in cases:
         _ = case.parameters  # raises an error now, not after the first run
-    todo = _unfinished(cases, out, data_dir)
+    todo = _unfinished(cases, out, data_dir, on_load)
     for case in todo:
-        case.check(_load(case, data_dir, on_download))
+        case.check(_load(case, data_dir, on_load))
     prepare(out)
     prepare(out / "runs")
     remove_leftovers(out / "runs")
@@ -77,16 +78,22 @@ def prepare(out: Path) -> None:
         ) from error
 
 
-def _unfinished(cases: Sequence[Case], out: Path, data_dir: Path | None) -> list[Case]:
+def _unfinished(
+    cases: Sequence[Case], out: Path, data_dir: Path | None, on_load: Progress | None
+) -> list[Case]:
     """Return the cases to run, each once: those without a result, or whose images have changed."""
-    changed = {case.name: case for case in cases if case.path and _has_changed(case, out, data_dir)}
+    changed = {
+        case.name: case
+        for case in cases
+        if case.path and _has_changed(case, out, data_dir, on_load)
+    }
     return missing(out, cases) + list(changed.values())
 
 
-def _has_changed(case: Case, out: Path, data_dir: Path | None) -> bool:
+def _has_changed(case: Case, out: Path, data_dir: Path | None, on_load: Progress | None) -> bool:
     if (result := read(out, case)) is None:
         return False
-    data = _load(case, data_dir)
+    data = _load(case, data_dir, on_load)
     return bool(result.content["stream"]["fingerprint"] != fingerprint(data))
 
 
@@ -95,7 +102,7 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
     stream = case.stream(data)
     description = describe_stream(data, stream)
     del data  # the stream has copies: a run must not need twice the memory of its images
-    _load_once.cache_clear()
+    _loaded.clear()
     _reset_peak_memory()
     count = len(stream.images)
     tell(0, count)
@@ -113,20 +120,16 @@ def _run_one(case: Case, tell: Tell, *, out: Path, data_dir: Path | None) -> Non
     tell(count, count)
 
 
-def _load(case: Case, data_dir: Path | None, on_download: Progress | None = None) -> DataSet:
-    return _load_once(case.data, case.thin, case.path, case.image_size, data_dir, on_download)
+_loaded: dict[tuple[object, ...], DataSet] = {}  # the last one, by all that it was loaded with
 
 
-@lru_cache(maxsize=1)
-def _load_once(
-    name: str,
-    thin: int,
-    path: Path | None,
-    size: tuple[int, ...] | None,
-    data_dir: Path | None,
-    on_download: Progress | None = None,
-) -> DataSet:
-    return Case("default", name, thin=thin, path=path, size=size).load(data_dir, on_download)
+def _load(case: Case, data_dir: Path | None, on_load: Progress | None = None) -> DataSet:
+    """Return the images of a case; those of the last one are still there."""
+    key = (case.data, case.thin, case.path, case.image_size, data_dir)
+    if key not in _loaded:
+        _loaded.clear()
+        _loaded[key] = case.load(data_dir, on_load)
+    return _loaded[key]
 
 
 def _reset_peak_memory() -> None:

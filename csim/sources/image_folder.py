@@ -7,7 +7,7 @@ because you chose these files. The images are grey if all files are, else RGB.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from csim.sources.path_text import path_to_text
 from csim.sources.resize import fit, min_decoded_side, to_array
 
 _T = TypeVar("_T")
+OnImage = Callable[[int, int], None]  # images read, images in all
 
 
 def read_images(folder: str | Path, size: tuple[int, int] | None = None, bits: int = 16) -> Images:
@@ -40,7 +41,7 @@ def read_images(folder: str | Path, size: tuple[int, int] | None = None, bits: i
         Bits that 16-bit files use, if the file does not say. Higher makes images darker.
     """
     root = Path(folder)
-    return _read(root, _files(root), size, bits)
+    return _stack(_decode_all(root, _files(root), size, bits))
 
 
 def read_labelled(
@@ -49,6 +50,7 @@ def read_labelled(
     bits: int = 16,
     *,
     size_if_mixed: tuple[int, int] | None = None,
+    on_image: OnImage | None = None,
 ) -> tuple[Images, list[str]]:
     """Return the images of a folder with one subfolder per class, and each image's class name.
 
@@ -60,10 +62,13 @@ def read_labelled(
         As for `read_images`.
     size_if_mixed
         Height and width to resize to if the files differ and there is no `size`.
+    on_image
+        Called after each image with how many are read, and how many there are.
     """
     root = Path(folder)
     files = _labelled(root)
-    images = _read(root, files, size, bits, size_if_mixed)
+    pictures = _decode_all(root, files, size, bits, on_image)
+    images = _stack(pictures, size_if_mixed)
     return images, [_class_name(file) for file in files]
 
 
@@ -108,21 +113,30 @@ def _files(root: Path) -> list[str]:
     return files
 
 
-def _read(
+def _decode_all(
     root: Path,
     files: list[str],
     size: tuple[int, int] | None,
     bits: int,
-    size_if_mixed: tuple[int, int] | None = None,
-) -> Images:
-    pictures = [_decode(root, file, size, bits) for file in files]
+    on_image: OnImage | None = None,
+) -> list[Image.Image]:
+    pictures = []
+    for file in files:
+        pictures.append(_decode(root, file, size, bits))
+        if on_image:
+            on_image(len(pictures), len(files))
+    return pictures
+
+
+def _stack(pictures: list[Image.Image], size_if_mixed: tuple[int, int] | None = None) -> Images:
+    """Return pictures as one array; resize them if they differ and there is a size for that."""
     sizes = {picture.size for picture in pictures}
     if len(sizes) > 1 and size_if_mixed is not None:
         pictures = [fit(picture, size_if_mixed) for picture in pictures]
         sizes = {picture.size for picture in pictures}
     if len(sizes) > 1:
         raise InputError(
-            f"the {len(files)} images have {len(sizes)} different sizes; "
+            f"the {len(pictures)} images have {len(sizes)} different sizes; "
             "give size=(height, width) to csim.read_images or csim.read_labelled, which then resize"
         )
     is_grey = all(picture.mode == "L" for picture in pictures)

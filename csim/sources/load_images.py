@@ -23,6 +23,7 @@ def load_labelled(
     *,
     resize_to: tuple[int, ...] | None = None,
     size_if_mixed: tuple[int, int] | None = None,
+    on_image: image_folder.OnImage | None = None,
 ) -> tuple[Images, list[str]]:
     """Return labelled images and the class name of each, as it was given.
 
@@ -38,10 +39,14 @@ def load_labelled(
         one shape as they are.
     size_if_mixed
         Height and width for the images of a folder if they differ and `resize_to` is None.
+    on_image
+        Called after each image of a folder with how many are read, and how many there are.
     """
     if isinstance(source, str | Path):
         size = None if resize_to is None else (resize_to[0], resize_to[1])
-        images, labels = image_folder.read_labelled(source, size, size_if_mixed=size_if_mixed)
+        images, labels = image_folder.read_labelled(
+            source, size, size_if_mixed=size_if_mixed, on_image=on_image
+        )
         images = _reshaped(images, resize_to)
     elif names is None:
         images, labels = _from_pairs(source, resize_to)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench.nearest_mean import NearestMean, few_digits
+from PIL import Image
 
 from csim.bench.answers import Answers
 from csim.bench.case import Case
@@ -150,6 +151,19 @@ def test_own_images_are_run_and_run_again_once_they_have_changed(tmp_path):
     assert lasting(measure([case], tmp_path)[0].content) == lasting(first)
     assert set(runs_in(tmp_path)) == {f"{case.data_name}.jsonl", "curves.jsonl"}
     assert len(read_lines(path_of(tmp_path, case)).entries) == 1
+
+
+def test_the_images_of_a_folder_are_read_once_and_counted(tmp_path):
+    data = few_digits()
+    for index, (image, name) in enumerate(zip(data.images, data.names, strict=True)):
+        (tmp_path / "own" / name).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(tmp_path / "own" / name / f"{index}.png")
+    case = Case("nearest-mean", "own", path=tmp_path / "own", own_method=NearestMean)
+    steps = []
+    measure([case], tmp_path, on_load=lambda *step: steps.append(step))
+    count = len(data.images)
+    path = str(tmp_path / "own")
+    assert steps == [(path, done + 1, count, "images") for done in range(count)]
 
 
 BAD = {

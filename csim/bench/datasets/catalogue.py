@@ -118,10 +118,11 @@ def load(
     size
         Of photographs and of the images of `path`; as for `custom.read`. Others have one size.
     on_progress
-        Called during a download with the file name, the bytes done, and the total if known.
+        Called during a download with the file name, the bytes done, and the total if known; and
+        after each image of a folder.
     """
     if path is not None:
-        return custom.read(name, path, size)
+        return custom.read(name, path, size, on_progress=on_progress)
     if name not in NAMES:
         known = ", ".join(NAMES)
         raise InputError(
@@ -133,7 +134,9 @@ def load(
     roots = (Path(folder) if folder is not None else data_folder(), cache_folder())
     folders = DataFolders(roots, partial(download, on_progress=on_progress))
     if name in photos.NAMES:
-        return photos.load(photos.SETS[photos.NAMES.index(name)], folders, size)
+        return photos.load(
+            photos.SETS[photos.NAMES.index(name)], folders, size, on_progress=on_progress
+        )
     return read(next(entry for entry in ENTRIES if entry.name == name), folders)
 
 

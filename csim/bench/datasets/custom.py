@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from csim.ask.catalogue import clean_labels
 from csim.bench.datasets import DataSet
+from csim.bench.datasets.download import Progress
 from csim.errors import InputError
 from csim.sources.load_images import load_labelled
 
@@ -31,7 +33,13 @@ _DAMAGED_FILE_ERRORS = (
 )
 
 
-def read(name: str, path: str | Path, size: tuple[int, ...] | None = None) -> DataSet:
+def read(
+    name: str,
+    path: str | Path,
+    size: tuple[int, ...] | None = None,
+    *,
+    on_progress: Progress | None = None,
+) -> DataSet:
     """Return the labelled images of a file or folder, in the order they are stored in.
 
     Parameters
@@ -46,6 +54,8 @@ def read(name: str, path: str | Path, size: tuple[int, ...] | None = None) -> Da
         Height and width to resize all images to, (h, w), or (h, w, 3) to make them RGB too. Higher
         keeps finer detail but takes longer. None leaves images of one size as they are, and makes
         those of a folder 64×64 if they differ, as `csim init` does.
+    on_progress
+        Called after each image of a folder.
     """
     path = Path(path)
     if not path.exists():
@@ -54,11 +64,20 @@ def read(name: str, path: str | Path, size: tuple[int, ...] | None = None) -> Da
         raise InputError(f"{path} must be an .npz or a folder; {_EXPECTED}")
     try:
         arrays = (path,) if path.is_dir() else _arrays(path)
-        images, names = load_labelled(*arrays, resize_to=size, size_if_mixed=_SIZE_IF_MIXED)
+        images, names = load_labelled(
+            *arrays,
+            resize_to=size,
+            size_if_mixed=_SIZE_IF_MIXED,
+            on_image=partial(_tell, on_progress, str(path)) if on_progress else None,
+        )
         labels = clean_labels(names)
     except InputError as error:
         raise InputError(f"{path} cannot be used as a data set: {error}") from error
     return DataSet(name, images, labels)
+
+
+def _tell(on_progress: Progress, name: str, done: int, total: int) -> None:
+    on_progress(name, done, total, "images")
 
 
 def _arrays(path: Path) -> tuple[npt.NDArray[Any], list[Any]]:

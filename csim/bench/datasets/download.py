@@ -14,10 +14,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
+from typing import Protocol
 
 from csim.atomic import move_into_place
 from csim.bench.datasets.files import RemoteFile
@@ -26,7 +27,14 @@ from csim.errors import InputError
 if sys.platform != "win32":
     import fcntl
 
-Progress = Callable[[str, int, int | None], None]  # file name, bytes done, total if known
+
+class Progress(Protocol):
+    """Show how far loading is."""
+
+    def __call__(self, name: str, done: int, total: int | None, unit: str = "bytes") -> None:
+        """Show how many bytes of a file have come, or how many images of a folder are read."""
+        ...
+
 
 RETRY_PAUSES_SECONDS = (1.0, 4.0, 16.0)
 _BLOCK_BYTES = 1 << 16

@@ -22,6 +22,7 @@ from typing import BinaryIO
 import numpy as np
 
 from csim.bench.datasets import DataSet, custom
+from csim.bench.datasets.download import Progress
 from csim.bench.datasets.files import DataFolders, RemoteFile
 from csim.bench.datasets.published import EUROSAT_FILES, FLOWERS_FILES
 from csim.errors import InputError
@@ -77,7 +78,13 @@ SETS = (
 NAMES = tuple(photos.name for photos in SETS)
 
 
-def load(photos: PhotoSet, folders: DataFolders, size: tuple[int, ...] | None = None) -> DataSet:
+def load(
+    photos: PhotoSet,
+    folders: DataFolders,
+    size: tuple[int, ...] | None = None,
+    *,
+    on_progress: Progress | None = None,
+) -> DataSet:
     """Return a set of photographs.
 
     Parameters
@@ -89,10 +96,12 @@ def load(photos: PhotoSet, folders: DataFolders, size: tuple[int, ...] | None = 
     size
         Height and width to resize to. Higher keeps finer detail but takes longer. None is as for
         `custom.read` if there is a folder, and 64×64 for an archive.
+    on_progress
+        Called after each image of a folder.
     """
     places = [root / "photos" / photos.name for root in folders.roots]
     if found := next((place for place in places if place.is_dir()), None):
-        return custom.read(photos.name, found, size)
+        return custom.read(photos.name, found, size, on_progress=on_progress)
     if photos.read is None:
         searched = " and ".join(map(str, places))
         raise InputError(

@@ -10,7 +10,7 @@ from csim.bench.study import prepare
 from csim.bench.tables import data_sets as table
 from csim.cli.bench.options import AsJson, DataDir, Datasets, Out
 from csim.cli.bench.output import show_sheet
-from csim.cli.bench.progress import DownloadProgress
+from csim.cli.bench.progress import LoadProgress
 
 
 def data_sets(
@@ -27,5 +27,5 @@ def data_sets(
     """
     prepare(out)
     names = dict.fromkeys(dataset or DATA)
-    loaded = [load(name, data_dir, on_progress=DownloadProgress()) for name in names]
+    loaded = [load(name, data_dir, on_progress=LoadProgress()) for name in names]
     show_sheet(table.make(loaded), out, as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -21,7 +21,9 @@ from rich.progress import (
 
 from csim.bench.layout.rows import Done
 
-_LINE_SECONDS = 30.0  # between two lines about a run, without a terminal
+_LINE_SECONDS = 10.0  # between two lines about a run, without a terminal
+_READ_SECONDS = 5.0  # between two lines about the images that csim reads
+Clock = Callable[[], float]  # seconds
 
 
 @contextmanager
@@ -72,7 +74,10 @@ class RunProgress:
     The estimate of the time left assumes that all runs take equally long.
     """
 
-    def __init__(self, console: Console, bars: Progress, unit: str) -> None:
+    def __init__(
+        self, console: Console, bars: Progress, unit: str, clock: Clock = time.monotonic
+    ) -> None:
+        self._clock = clock
         self._console = console
         self._bars = bars
         self._unit = unit
@@ -98,7 +103,7 @@ class RunProgress:
 
     def _is_due(self, index: int, done: int) -> bool:
         """Tell whether to print a line about a run: at its start, and then from time to time."""
-        now = time.monotonic()
+        now = self._clock()
         if done and now - self._printed.get(index, now) < _LINE_SECONDS:
             return False
         self._printed[index] = now
@@ -108,17 +113,26 @@ class RunProgress:
         self._console.print(line, highlight=False, soft_wrap=True)
 
 
-class DownloadProgress:
-    """Print a line for each tenth of a downloaded file.
+class LoadProgress:
+    """Print a line for each tenth of a downloaded file, and now and then how many images are read.
 
     Lines can appear between bars without damaging them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
         self._printed: set[tuple[str, int]] = set()
+        self._last_line: dict[str, float] = {}  # when a line about each folder was last printed
 
-    def __call__(self, name: str, done: int, total: int | None) -> None:
-        """Print how many bytes of a file are done, if enough have come since the last line."""
+    def __call__(self, name: str, done: int, total: int | None, unit: str = "bytes") -> None:
+        """Print how many bytes of a file, or images of a folder, are done, if it is time to."""
+        if unit == "bytes":
+            self._downloaded(name, done, total)
+        elif (now := self._clock()) - self._last_line.setdefault(name, now) >= _READ_SECONDS:
+            self._last_line[name] = now
+            typer.echo(f"reading {name}: {done:,} of {total:,} {unit}", err=True)
+
+    def _downloaded(self, name: str, done: int, total: int | None) -> None:
         tenth = 10 * done // total if total else done >> 23  # of unknown size: every 8 MB
         if (name, tenth) not in self._printed:
             self._printed.add((name, tenth))

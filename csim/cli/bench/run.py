@@ -14,7 +14,7 @@ from csim.bench.case import Case
 from csim.bench.results import Result
 from csim.bench.study import measure
 from csim.cli.bench.options import AsJson, DataDir, Jobs, KnownShare, Out, Seeds
-from csim.cli.bench.progress import DownloadProgress, show_runs
+from csim.cli.bench.progress import LoadProgress, show_runs
 from csim.cli.option_parsers import number_parser, parse_settings, parse_share, parse_size
 
 _COLUMNS = {
@@ -32,7 +32,11 @@ _COLUMNS = {
 }
 
 MethodName = Annotated[
-    str, typer.Argument(help="paper, default, least-sure, random, or a baseline: ecsminer, …")
+    str,
+    typer.Argument(
+        help="paper, default, least-sure, random, or a baseline: ecsminer, echo-d, senc-mas, or "
+        "logistic, which is for --encoder."
+    ),
 ]
 DataName = Annotated[
     str,
@@ -147,6 +151,8 @@ def run(
     Each run writes a line to a file in runs/. csim does not repeat a finished
     run. An interrupted run writes nothing and starts again. Each run uses one core: a
     full stream of 67,000 images takes from one minute (paper) to ten (default).
+    For photographs, give --encoder lite0. For your own images, give --data, and
+    --size if csim's own network should see finer detail.
 
     Example: csim bench run paper fashion-mnist --seed 0 --seed 1 --thin 5 --json
     """
@@ -171,7 +177,7 @@ def run(
     with show_runs() as on_run:
         cases = [dataclasses.replace(case, seed=number) for number in dict.fromkeys(seed)]
         results = measure(
-            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=DownloadProgress()
+            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_load=LoadProgress()
         )
     typer.echo(_table(results))
     typer.echo(f"written to {out / 'runs'}")

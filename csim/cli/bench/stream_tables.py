@@ -40,7 +40,7 @@ from csim.cli.bench.options import (
     TableSeeds,
 )
 from csim.cli.bench.output import show_sheet
-from csim.cli.bench.progress import DownloadProgress, show_runs
+from csim.cli.bench.progress import LoadProgress, show_runs
 from csim.cli.option_parsers import number_parser
 
 Quick = Annotated[
@@ -133,7 +133,7 @@ def _measure(table: StreamTable, plan: Plan, data_dir: Path | None, out: Path, j
     with show_runs() as on_run:
         cases = table.cases(plan)
         results = measure(
-            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_download=DownloadProgress()
+            cases, out, data_dir=data_dir, jobs=jobs, on_run=on_run, on_load=LoadProgress()
         )
     return table.make(results, plan)
 
