@@ -50,18 +50,15 @@ def test_csims_own_network_is_no_encoder_for_it():
 
 
 class Scored:
-    """Views and scores of items as they were given."""
+    """A viewer and a head: scores of items as they were given."""
 
     class_ids = (0, 1, 2)
 
     def __init__(self, scores):
         self._scores = scores
 
-    def vectors(self, items):
+    def scores(self, items, head):
         return np.array([self._scores[item.position] for item in items])
-
-    def scores(self, vectors):
-        return vectors
 
 
 def test_it_asks_about_the_smallest_margins_among_the_newest_images():
