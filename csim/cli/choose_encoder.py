@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from csim.embed.lite import is_installed
+from csim.embed.network import pick_device
 from csim.settings import Settings
 from csim.sources.common_shape import LARGEST_SIDE, Survey
-
-__all__ = ["LARGEST_SIDE", "Choice", "choose_encoder", "describe"]
 
 _INSTALL = (
     "For photographs the encoder lite0 is far better (docs/encoders.md). To use it, type "
@@ -52,6 +52,19 @@ def choose_encoder(found: Survey, *, is_paper: bool, has_size: bool) -> Choice:
     return Choice("own", "lite0 is not installed", _INSTALL)
 
 
+def with_fastest_device(settings: Settings) -> Settings:
+    """Return settings that embed with ONNX Runtime where it is faster than torch.
+
+    That is csim's own network on a CPU. The folder keeps the choice, so it does not depend on what
+    is installed later. A device that the settings name stays.
+    """
+    is_open = settings.encoder == "own" and settings.device == "auto"
+    has_runtime = all(find_spec(name) for name in ("onnx", "onnxruntime"))
+    if is_open and has_runtime and pick_device("auto").type == "cpu":
+        return replace(settings, device="onnx")
+    return settings
+
+
 def with_absolute_path(encoder: str) -> str:
     """Return the name of an encoder with the path in it made absolute, if it has one.
 
@@ -76,4 +89,5 @@ def describe(settings: Settings, shape: tuple[int, ...], reason: str) -> str:
     changes += ["mirrored"] if settings.flip else []
     trained = f"training images are {' and '.join(changes)}" if changes else "no augmentation"
     hint = "" if settings.flip or len(shape) == 2 else " (--set flip=true also mirrors them)"
-    return f"encoder own at {size}: {reason}; {trained}{hint}"
+    runtime = "; ONNX Runtime embeds images" if settings.device == "onnx" else ""
+    return f"encoder own at {size}: {reason}; {trained}{hint}{runtime}"

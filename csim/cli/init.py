@@ -15,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from csim.ask.catalogue import clean_labels
 from csim.build import open_frozen
 from csim.cli.choose_encoder import (
-    LARGEST_SIDE,
     choose_encoder,
     describe,
     with_absolute_path,
+    with_fastest_device,
 )
 from csim.cli.dark_files import DarkFilesWarning
 from csim.cli.option_parsers import (
@@ -34,7 +34,7 @@ from csim.folder.layout import Config
 from csim.folder.make import make
 from csim.settings import Settings
 from csim.sources.arrival import Arrival, Decoded, Trouble
-from csim.sources.common_shape import Survey, common_shape, survey
+from csim.sources.common_shape import LARGEST_SIDE, Survey, common_shape, survey
 from csim.sources.image_folder import labelled_files
 from csim.sources.prefetch import decoded as decode_ahead
 
@@ -144,9 +144,10 @@ def init(
     chooses an encoder: lite0 for colour photographs, if it is installed, and
     its own network for small or grey images. It resizes all images to the size
     of the encoder. For its own network that is their own size if all are
-    equally large and at most 64 pixels a side, otherwise 64x64. For photographs
-    and your own network, --set flip=true mirrors training images too; do not
-    mirror letters. Ctrl-C leaves nothing behind.
+    equally large and at most 64 pixels a side, otherwise 64x64. ONNX Runtime
+    runs that network on a CPU, if it is installed; --set device=cpu takes torch.
+    For photographs and your own network, --set flip=true mirrors training images
+    too; do not mirror letters. Ctrl-C leaves nothing behind.
 
     Example: csim init birds --labelled photos/known --budget 20/1000
     """
@@ -198,7 +199,8 @@ def _settings(
         base = Settings(audit=_AUDIT)
     else:
         base = Settings.photographs(audit=_AUDIT, budget=changed.get("budget", Settings().budget))
-    return Settings.from_dict(base.to_dict() | changed)
+    settings = Settings.from_dict(base.to_dict() | changed)
+    return settings if preset == "paper" else with_fastest_device(settings)  # torch runs the paper
 
 
 def _shape(settings: Settings, found: Survey, size: tuple[int, int] | None) -> tuple[int, ...]:

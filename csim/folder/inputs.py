@@ -7,13 +7,16 @@ the encoder nor the pictures.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from safetensors.numpy import load, save
 
-from csim.embed.encoder import CheckedEncoder
 from csim.records import GivenViews, Images, Item, ItemId
 from csim.sources.arrival import Decoded
+
+if TYPE_CHECKING:  # readers of a folder need no torch
+    from csim.embed.encoder import CheckedEncoder
 
 _NO_PIXELS: Images = np.zeros((0, 0), np.uint8)  # the folder keeps pictures for people elsewhere
 

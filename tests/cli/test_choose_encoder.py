@@ -1,7 +1,8 @@
 import pytest
+import torch
 
 from csim.cli import choose_encoder as module
-from csim.cli.choose_encoder import choose_encoder, describe
+from csim.cli.choose_encoder import choose_encoder, describe, with_fastest_device
 from csim.settings import Settings
 from csim.sources.common_shape import Survey
 
@@ -48,3 +49,22 @@ def test_the_line_about_the_eyes_names_size_and_augmentation():
     assert "shifted by up to 2 pixels" in own
     assert "flip=true" in describe(Settings(), (64, 64, 3), "small")
     assert "mirrored" in describe(Settings(flip=True), (64, 64, 3), "small")
+
+
+def test_own_network_runs_in_onnx_runtime_on_a_cpu(monkeypatch):
+    monkeypatch.setattr(module, "pick_device", lambda name: torch.device("cpu"))
+    chosen = with_fastest_device(Settings())
+    assert chosen == Settings(device="onnx")
+    assert "ONNX Runtime embeds images" in describe(chosen, (28, 28), "because")
+
+
+def test_a_gpu_a_given_device_and_a_pretrained_encoder_are_left_as_they_are(monkeypatch):
+    for settings in (Settings(device="cpu"), Settings(encoder="lite0")):
+        assert with_fastest_device(settings) == settings
+    monkeypatch.setattr(module, "pick_device", lambda name: torch.device("cuda"))
+    assert with_fastest_device(Settings()) == Settings()
+
+
+def test_without_onnx_runtime_torch_embeds(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    assert with_fastest_device(Settings()) == Settings()
