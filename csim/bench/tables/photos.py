@@ -1,6 +1,6 @@
 """Photographs: a pretrained encoder against csim's own network, and csim against simple methods.
 
-    csim bench photos                      # three data sets, every image, seeds 0-2: an hour
+    csim bench photos                      # three data sets, every image, seeds 0-2: 90 minutes
     csim bench photos --quick              # fruits alone, one seed: minutes
     csim bench photos --dataset eurosat    # a public data set, which csim downloads
 
@@ -31,7 +31,7 @@ from csim.bench.results import Result
 from csim.errors import InputError
 
 DATA = ("groceries", "fruits", "traffic-signs")
-BUDGETS = (0.01, 0.05)
+BUDGETS = (0.01, 0.02, 0.05)
 _QUICK_DATA = ("fruits",)
 _PRETRAINED = "lite0"
 _OWN_SIZE = (64, 64)  # what `csim init` takes for csim's own network

@@ -239,10 +239,10 @@ def photos(
 ) -> None:
     """Compare encoders and methods on streams of photographs.
 
-    The data sets are groceries, fruits and traffic signs, each with 1 % and 5 %
+    The data sets are groceries, fruits and traffic signs, each with 1, 2 and 5 %
     of labels. Their folders must be in the data folder (docs/datasets.md).
     csim downloads two others, --dataset eurosat and --dataset flowers-102. You
-    need the extra photos. It takes about an hour on two cores.
+    need the extra photos. It takes an hour and a half on two cores.
 
     Example: csim bench photos --quick
     """

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 from bench.hand_results import column, hand_results
 
+from csim.bench.methods import budget_in
 from csim.bench.plans.plan import Plan
 from csim.bench.tables import photos
 from csim.errors import InputError
@@ -21,7 +22,7 @@ def test_no_two_runs_are_the_same():
 
 def test_every_method_runs_on_the_pretrained_encoder_with_every_budget():
     frozen = {
-        (case.method, case.data, case.seed, case.parameters.get("budget", case.budget))
+        (case.method, case.data, case.seed, budget_in(case.settings.to_dict()))
         for case in CASES
         if case.parameters["encoder"] == "lite0"
     }
