@@ -85,7 +85,8 @@ def _reshaped(images: Any, shape: tuple[int, ...] | None) -> Images:  # noqa: AN
     if shape is None:
         return check_images(images)
     if hasattr(images, "ndim"):  # one array, or a tensor, whose images are all of one shape
-        return _resized(list(check_images(images)), shape)
+        batch = check_images(images)
+        return batch if batch.shape[1:] == shape else _resized(list(batch), shape)
     singles = check_batches([[_to_array(image)] for image in images])
     return _resized([single[0] for single in singles], shape)
 

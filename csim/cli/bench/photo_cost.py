@@ -25,13 +25,16 @@ def photo_cost(
 ) -> None:
     """Measure what a stream of photographs costs beside its encoder.
 
-    The table has forward passes, pace, memory and disk space. It uses the fruits and needs the
-    extra photos. It takes about two minutes.
+    The table has forward passes, pace, memory and disk space. It uses fruits and
+    groceries, and needs the extra photos. It takes about two minutes.
 
     Example: csim bench photo-cost
     """
     data = thin(load("fruits", data_dir, size=_SHAPE), _THIN)
+    large = load("groceries", data_dir, size=_SHAPE)
     with tempfile.TemporaryDirectory(prefix="csim-photos-") as work:
         make_and_show(
-            lambda on_done: table.make(data, Path(work), seed=seed, on_done=on_done), out, as_json
+            lambda on_done: table.make(data, large, Path(work), seed=seed, on_done=on_done),
+            out,
+            as_json,
         )
