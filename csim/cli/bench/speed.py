@@ -43,7 +43,7 @@ def speed(
 ) -> None:
     """Measure how fast csim is, as ratios within one run.
 
-    It takes about 20 minutes on one core. Run nothing else meanwhile. With
+    It takes 5 to 20 minutes on one core. Run nothing else meanwhile. With
     --check, the ratios must be at most 1.5 times those in OUT/speed.csv, which
     is left as it was.
 
