@@ -105,7 +105,7 @@ def _about_class(name: str, labels: Counter[str | None], *, is_known: bool) -> s
     if mistake is None:
         return text + "Most of the others have no class: answer the open questions."
     return text + (
-        f"csim takes most of the others for {escape(mistake)}: compare the pictures of both "
+        f"csim takes the others most often for {escape(mistake)}: compare the pictures of both "
         "classes below. If an answer was wrong, take it back (<code>csim undo</code>). If both "
         "are one class to you, merge them (<code>csim classes merge</code>). Otherwise csim needs "
         "more answers: make the next stream with a higher <code>--budget</code>."

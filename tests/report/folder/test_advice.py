@@ -79,7 +79,7 @@ def test_a_poor_class_is_named_with_what_csim_takes_it_for(found):
     )
     text = advice.section(found.facts, rows, found.config)
     assert "Only 40.0\u00a0% of the 20 images of the class FOUR are right." in text
-    assert "csim takes most of the others for zero" in text
+    assert "csim takes the others most often for zero" in text
     assert text.count("<li>") == 1, "all labels together are fine"
 
 
