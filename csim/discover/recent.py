@@ -141,6 +141,6 @@ class Recent:
 def _interval(every: int, span: int, waiting: int) -> int:
     """Return the arrivals between two searches while so many questions wait for an answer.
 
-    In a window that spans so many arrivals, each item is searched twice at the least.
+    In a window that spans so many arrivals, each item is searched once at the least.
     """
-    return min(every * (1 + waiting // _MANY_WAITING), max(every, span // 2))
+    return min(every * (1 + waiting // _MANY_WAITING), max(every, span))

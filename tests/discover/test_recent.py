@@ -54,18 +54,28 @@ def test_only_images_without_a_class_wait(make_item):
 
 
 @pytest.mark.parametrize(
-    ("waiting", "interval"), [(0, 10), (49, 10), (50, 20), (120, 30), (449, 90), (600, 100)]
+    ("waiting", "interval"), [(0, 10), (49, 10), (50, 20), (120, 30), (449, 90), (2000, 200)]
 )
 def test_searches_are_rarer_while_many_questions_wait(waiting, interval):
-    recent = Recent(200, 10)  # half of it is 100
+    recent = Recent(200, 10)
     assert not recent.is_due(interval - 1, waiting)
     assert recent.is_due(interval, waiting)
     assert recent.until_due(4, waiting) == interval - 4
 
 
-@pytest.mark.parametrize(("size", "every"), [(10, 10), (15, 10), (10, 40)])
-def test_the_wait_for_a_search_leaves_no_image_unseen(size, every):
-    assert Recent(size, every).until_due(0, waiting=10**6) == every
+@pytest.mark.parametrize(("size", "every"), [(10, 10), (15, 10), (10, 40), (15, 40)])
+def test_the_wait_for_a_search_leaves_no_image_unseen(size, every, make_item):
+    recent = Recent(size, every)
+    wait = recent.until_due(0, waiting=10**6)
+    searched = []
+    for position in range(1, 4 * wait + 1):
+        fill(recent, make_item, [7], start=position)
+        if position % wait == 0:
+            searched += ids(recent.items())
+            recent.remove_old(position)
+    expected = [n for n in range(1, 4 * wait + 1) if n % recent.sample_every == 0]
+    assert {*map(int, searched)} == {*expected}
+    assert wait >= every
 
 
 @pytest.mark.parametrize("every", [1, 3, 10])
