@@ -19,7 +19,7 @@ from csim.settings import Settings
 
 _KNOWN = ("0", "1", "2")  # of the digits
 _LABELLED = 300  # images
-_PART = 1000  # images of a stream at a time
+_PART = 2_000  # images of a stream at a time: with many open questions, one search
 _PER_CLASS = 5  # images of each class in an update
 
 
@@ -29,7 +29,7 @@ class Sizes:
 
     windows: tuple[int, ...] = (500, 2_000, 5_000, 10_000, 20_000)  # recent images
     classes: tuple[int, ...] = (10, 100, 300, 1_000)
-    positions: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # multiples of 1,000
+    positions: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # multiples of 2,000
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ class Growth:
 
     search: dict[int, float]  # by images in the recent window
     update: dict[int, float]  # by classes
-    image: dict[int, float]  # by position
-    memory: dict[int, float]  # by position
+    image: dict[int, float]  # by position; questions are skipped at once
+    unanswered: dict[int, float]  # by position; questions wait for ever
+    memory: dict[int, float]  # by position, of the second
 
 
 def measure_growth(data: DataSet, device: str, sizes: Sizes) -> Growth:
@@ -54,11 +55,14 @@ def measure_growth(data: DataSet, device: str, sizes: Sizes) -> Growth:
     sizes
         What to measure at. Higher takes longer.
     """
-    image, memory = time_images(Settings(epochs=1, device=device), sizes.positions)
+    settings = Settings(epochs=1, device=device)
+    image, _ = time_images(settings, sizes.positions, skip=True)
+    unanswered, memory = time_images(settings, sizes.positions, skip=False)
     return Growth(
         search={window: time_search(data, window, device) for window in sizes.windows},
         update={classes: time_update(classes) for classes in sizes.classes},
         image=dict(zip(sizes.positions, image, strict=True)),
+        unanswered=dict(zip(sizes.positions, unanswered, strict=True)),
         memory=dict(zip(sizes.positions, memory, strict=True)),
     )
 
@@ -104,7 +108,9 @@ def time_update(classes: int) -> float:
     return _seconds(lambda: parts.trainer.train(job, first))
 
 
-def time_images(settings: Settings, marks: Sequence[int]) -> tuple[list[float], list[float]]:
+def time_images(
+    settings: Settings, marks: Sequence[int], *, skip: bool
+) -> tuple[list[float], list[float]]:
     """Return the seconds per image and the resident memory in MB, at positions of a stream.
 
     The seconds are the median of the parts from half of each position on: searches come in turns,
@@ -113,9 +119,11 @@ def time_images(settings: Settings, marks: Sequence[int]) -> tuple[list[float], 
     Parameters
     ----------
     settings
-        Of the stream. Nobody answers its questions.
+        Of the stream.
     marks
-        The positions, multiples of 1,000. Higher takes longer.
+        The positions, multiples of 2,000. Higher takes longer.
+    skip
+        Skip all questions after each part, which is not timed. Otherwise nobody answers.
     """
     images, names = noisy_digits(_PART, 0)
     is_known = np.isin(names, _KNOWN)
@@ -127,6 +135,8 @@ def time_images(settings: Settings, marks: Sequence[int]) -> tuple[list[float], 
     for position in range(_PART, marks[-1] + 1, _PART):
         part, _ = noisy_digits(_PART, position)
         parts.append(_seconds(lambda part=part: classifier.observe(part)))  # type: ignore[misc]
+        for question in classifier.questions() if skip else ():
+            classifier.skip(question.id)
         if position in marks:
             seconds.append(median(parts[len(parts) // 2 :]) / _PART)
             memory.append(resident())

@@ -114,7 +114,8 @@ def make(
             f"csim run: {_FILES:,} PNG files of {whole.name}, default budget, nobody answers; for "
             f"{_RATE:,}/s: a search every {Settings().for_rate(_RATE).ask_every:,} images; 8×8 "
             "pixels: digits with noise",
-            "search: in a full window, a sixteenth of it new; image, memory: nobody answers",
+            "search: in a full window, a sixteenth of it new",
+            "image: questions are skipped, as if somebody saw to them; memory: nobody answers",
             f"triplet loss: forward and backward, batch {BATCH}, all triplets of positive loss",
             f"training: {data.name}, {KNOWN} known classes, {settings.epochs} epochs, "
             f"seed {settings.seed}",
@@ -211,6 +212,7 @@ def _growth_rows(growth: Growth) -> list[Row]:
         _growth_row("search in", growth.search, 1, "seconds ≤ 1"),
         _growth_row("update of classes:", growth.update, 1, "time ≤ 10"),
         _growth_row("image after", growth.image, 0, "time ≤ 1.2"),
+        _growth_row("the same, nobody answers:", growth.unanswered, 0, "time ≤ 1.2"),
         _growth_row("memory after", growth.memory, 0, "time ≤ 1.1"),
     ]
 
@@ -228,9 +230,10 @@ def _draw(growth: Growth) -> Figure:
         ("a search", "images in the recent window", growth.search),
         ("a training after new answers", "classes", growth.update),
         ("an image", "images before it", growth.image),
+        ("an image, nobody answers", "images before it", growth.unanswered),
     ]
     with drawing():
-        figure, ((*row,),) = make_grid(1, len(panels), size=(2.6, 2.4))
+        figure, ((*row,),) = make_grid(1, len(panels), size=(2.4, 2.4))
         for axes, (title, label, costs) in zip(row, panels, strict=True):
             axes.plot([*costs], [1000 * seconds for seconds in costs.values()], **STYLES["default"])
             axes.set(title=title, xlabel=label, xscale="log", ylim=from_zero(axes.dataLim.y1))

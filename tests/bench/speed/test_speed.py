@@ -38,9 +38,10 @@ def test_a_whole_stream_is_timed_with_its_training_and_the_forward_pass_of_its_i
 
 
 @pytest.mark.slow
-def test_growth_is_measured_at_two_sizes():
+@pytest.mark.parametrize("skip", [True, False])
+def test_growth_is_measured_at_two_sizes(skip):
     search = time_search(digits(), 500, "cpu")
-    seconds, memory = time_images(Settings(**SHORT), (5000, 10_000))
+    seconds, memory = time_images(Settings(**SHORT), (4000, 10_000), skip=skip)
     assert search > 0
     assert time_update(3) > 0
     assert (len(seconds), len(memory)) == (2, 2)
