@@ -52,6 +52,8 @@ _HELD_OUT = (
     0.1  # of told images: fewer would make the promise of `keep` unsteady, more would cost training
 )
 _SEARCH_TURNS = 5  # searches that share a comparison of known images, and a projection
+# Searches that share a projection of frozen vectors: it takes ten times as long to fit.
+_FROZEN_SEARCH_TURNS = 20
 _MODELS_BETWEEN_RETURNS = 8  # of free memory to the system: more often takes time
 
 
@@ -230,7 +232,8 @@ def make_discovery(
         )
         return Discovery(Buffer(settings.buffer_size), purify, representative)
     watch = NoveltyWatch(1 if is_frozen else _SEARCH_TURNS)
-    projection = Projection(_SEARCH_TURNS, recent=settings.recent)
+    turns = _FROZEN_SEARCH_TURNS if is_frozen else _SEARCH_TURNS
+    projection = Projection(turns, recent=settings.recent)
     stand_in = representative if settings.representative == "random" else None
     choices: dict[str, Choice] = {
         "new-or-doubtful": CoverDoubt(
@@ -300,7 +303,7 @@ def _open_gallery(
         return_free_memory()
     if is_frozen:
         vectors = WhitenedVectors(Whitening.from_arrays(model.network))
-        return Gallery(vectors, model.version, recent=settings.recent)
+        return Gallery(vectors, model.version, metric=model.metric, recent=settings.recent)
     encoder = make_backbone(settings).open(model)
     return Gallery(encoder, model.version, recent=settings.recent, before=before)
 

@@ -60,16 +60,18 @@ class CoverDoubt(Choice):
         self._spread = spread
         self._watch = watch
         self._projection = projection
+        self._version = 0  # of the model at the last search
 
     def choose(self, scene: Scene, most: int, pending: Sequence[Item]) -> Found:
         """Return at most `most` questions, and which images join open ones."""
         is_free = np.full(len(scene), True)
-        if scene.version == self._projection.version:  # a new model may see other groups
+        if scene.version == self._version:  # a new model may see other groups
             is_free = ~scene.is_covered
+        self._version = scene.version
         labelled, columns = scene.reference
         columns = np.concatenate([columns, np.full(len(pending), -1)])
         recent, known = self._projection.place(
-            scene.items, [*labelled, *pending], scene.features, scene.version
+            scene.items, [*labelled, *pending], scene.features, scene.metric
         )
         weights = np.where(is_free, scene.doubt, 0)
         may_join = np.full(len(scene), False)
@@ -93,9 +95,9 @@ class CoverDoubt(Choice):
         return found._replace(joined={place: rows[members] for place, members in joined.items()})
 
     def state(self) -> State:
-        """Return which images may be new, and the projection."""
+        """Return which images may be new, the projection, and the model that searched last."""
         watch = {"watch": self._watch.state()} if self._watch else {}
-        return {**watch, "projection": self._projection.state()}
+        return {**watch, "projection": self._projection.state(), "version": self._version}
 
     def restore(self, state: State) -> None:
         """Load what `state` returned; an earlier version remembered nothing."""
@@ -103,6 +105,7 @@ class CoverDoubt(Choice):
             self._watch.restore(state["watch"])
         if "projection" in state:
             self._projection.restore(state["projection"])
+            self._version = state.get("version", state["projection"].get("version"))
 
     def _candidates(
         self, weights: Floats, reach: Bools, points: Floats, indices: Ints
@@ -163,11 +166,12 @@ def _reach(points: Floats, nearest: Floats, guesses: Ints, spread: int) -> Bools
     np.fill_diagonal(reach, True)
     distances[~reach] = np.inf
     np.fill_diagonal(distances, -1)  # an image comes before its duplicates
-    if spread < len(points):
-        is_near = np.zeros_like(reach)
-        nearest_few = np.argpartition(distances, spread - 1, axis=1)[:, :spread]
+    crowded = np.flatnonzero(reach.sum(axis=1) > spread)
+    if len(crowded):
+        is_near = np.zeros((len(crowded), len(points)), bool)
+        nearest_few = np.argpartition(distances[crowded], spread - 1, axis=1)[:, :spread]
         np.put_along_axis(is_near, nearest_few, True, axis=1)
-        reach &= is_near
+        reach[crowded] &= is_near
     return reach
 
 
@@ -175,7 +179,8 @@ def _nearest(to_known: Floats) -> tuple[Ints, Floats]:
     """Return for each row of squared distances the index of the nearest, and its distance."""
     if not to_known.shape[1]:
         return np.full(len(to_known), -1), np.full(len(to_known), np.inf)
-    return to_known.argmin(axis=1), np.sqrt(to_known.min(axis=1))
+    owner = to_known.argmin(axis=1)
+    return owner, np.sqrt(to_known[np.arange(len(owner)), owner])
 
 
 def _joined(

@@ -1,7 +1,7 @@
 """The projection: features of recent and labelled images as points of few dimensions.
 
 Distances between points tell new classes from known ones. csim fits the projection at the first
-search under a model, and again after a few searches: new classes may need other components. In
+search under a metric, and again after a few searches: new classes may need other components. In
 between, the points of an image stay as they are, so csim projects only images that came since.
 """
 
@@ -34,7 +34,7 @@ class Projection:
     Parameters
     ----------
     turns
-        Searches that one fit serves, as long as the model stays. Higher takes less time, but a new
+        Searches that one fit serves, as long as the metric stays. Higher takes less time, but a new
         class is separated from known ones later; 1 fits at each search.
     recent
         Images of the recent window. Higher remembers more points but uses more memory.
@@ -42,7 +42,7 @@ class Projection:
 
     def __init__(self, turns: int, *, recent: int = 2_000) -> None:
         self._turns = turns
-        self.version = 0  # of the model it was fitted for
+        self._metric = 0  # that it was fitted for
         self._searches = 0  # since it was fitted
         self._centre: Floats = np.zeros(0, np.float32)  # (f,)
         self._axes: Floats = np.zeros((0, 0), np.float32)  # (f, c)
@@ -50,7 +50,7 @@ class Projection:
         self._points = ItemRows(min(2 * recent + _LABELLED_POINTS, _MOST_POINTS))
 
     def place(
-        self, recent: Sequence[Item], labelled: Sequence[Item], features: Features, version: int
+        self, recent: Sequence[Item], labelled: Sequence[Item], features: Features, metric: int
     ) -> tuple[Floats, Floats]:
         """Return the points of both, (n, c) and (m, c), for a search.
 
@@ -62,17 +62,17 @@ class Projection:
             The images; at least one is recent.
         features
             Returns the features of images, (n, f), under the model in use.
-        version
-            The version of that model.
+        metric
+            Of that model: features of one metric are the same.
         """
         items = [*recent, *labelled]
-        if version != self.version or self._searches >= self._turns:
+        if metric != self._metric or self._searches >= self._turns:
             parts = [features(part) for part in (recent, labelled) if part]
             points = self._fit(np.concatenate(parts), len(recent))
             self._points.clear()
             if self._turns > 1:
                 self._points.add_items(items, points)
-            self.version = version
+            self._metric = metric
             self._searches = 0
         else:
             points = self._find(items, features)
@@ -82,7 +82,7 @@ class Projection:
     def state(self) -> State:
         """Return the fit; the points can be computed again."""
         return {
-            "version": self.version,
+            "metric": self._metric,
             "searches": self._searches,
             "centre": self._centre,
             "axes": self._axes,
@@ -91,7 +91,8 @@ class Projection:
 
     def restore(self, state: State) -> None:
         """Load what `state` returned."""
-        self.version = state["version"]
+        # Before, each model had a metric of its own.
+        self._metric = state["metric"] if "metric" in state else state["version"]
         self._searches = state["searches"]
         self._centre = state["centre"]
         self._axes = state["axes"]
@@ -126,8 +127,8 @@ class Projection:
 def _principal_axes(recent: Floats, labelled: Floats, centre: Floats) -> Floats:
     """Return the main directions of both around a centre, (f, c), from a sample of them."""
     has_many = recent.shape[1] > _MANY_FEATURES
-    size = _EXACT_SAMPLE_SIZE if has_many else _SAMPLE_SIZE
-    spacing = max(1, (len(recent) + len(labelled)) // size)
+    count = len(recent) + len(labelled)
+    spacing = -(-count // _EXACT_SAMPLE_SIZE) if has_many else max(1, count // _SAMPLE_SIZE)
     sample = np.concatenate([recent[::spacing], labelled[::spacing]]) - centre
     if has_many:
         # The whitened vectors of a pretrained encoder spread about evenly: subspace iteration would

@@ -20,9 +20,10 @@ _MAX_PER_CLASS = 150
 
 
 class Viewer(Protocol):
-    """Embed items with the model of a version."""
+    """Embed items with the model of a version; models of one metric give the same vectors."""
 
     version: int
+    metric: int
 
     def scores(self, items: Sequence[Item], head: Scores) -> Floats:
         """Return the probability of each class that a head gives at least one item, (n, K)."""
@@ -156,6 +157,11 @@ class Scene:
     def version(self) -> int:
         """Return the version of the model in use."""
         return self._viewer.version
+
+    @property
+    def metric(self) -> int:
+        """Return the version of the first model that gives the same vectors and features."""
+        return self._viewer.metric
 
 
 def _best(scores: Floats) -> Ints:

@@ -14,12 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from csim.embed.whitening import class_sums, unit
-from csim.records import Floats, Ints
+from csim.logistic import logistic
+from csim.records import Bools, Floats, Ints
 
 _MIN_SIMILARITY = 0.01  # of two images of a class, if they hardly resemble each other
 _MIN_MEMBERS = 2  # of a class, to leave one out
 _USUAL_LOGIT = (10.0, -5.0)  # slope and offset if no class has two images
-_WEAK_PENALTY = 1e6  # C of scikit-learn: two numbers from many images need none
+_FLAT = 1e-4  # a gradient of the mean loss that counts as 0
+_MOST_STEPS = 50  # Newton's method takes about ten
 
 
 def fit_class_means(vectors: Floats, columns: Ints) -> tuple[Floats, Floats]:
@@ -58,8 +60,6 @@ def _fit_logits(
     vectors: Floats, columns: Ints, sums: Floats, means: Floats, boost: Floats
 ) -> tuple[float, float]:
     """Return the slope and the offset from similarities to logits, by logistic regression."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-
     counts = np.bincount(columns)
     if len(counts) < 2 or counts.max() < _MIN_MEMBERS:
         return _USUAL_LOGIT
@@ -67,12 +67,43 @@ def _fit_logits(
     rows = np.arange(len(vectors))
     others = unit(sums[columns] - vectors)
     similarities[rows, columns] = (vectors * others).sum(axis=1) * boost[columns]
-    is_own = np.zeros(similarities.shape, bool)
-    is_own[rows, columns] = True
+    is_own = columns[:, None] == np.arange(len(counts))
     weights = np.where(counts >= _MIN_MEMBERS, 1 / counts, 0)[columns]
-    learner = LogisticRegression(C=_WEAK_PENALTY).fit(
-        similarities.reshape(-1, 1),
-        is_own.ravel(),
-        sample_weight=np.repeat(weights / weights.mean(), len(counts)),
-    )
-    return float(learner.coef_[0, 0]), float(learner.intercept_[0])
+    return _fit_line(similarities, is_own, weights / (weights.sum() * len(counts)))
+
+
+def _fit_line(values: Floats, is_own: Bools, weights: Floats) -> tuple[float, float]:
+    """Return the slope and the offset of logistic regression on one number.
+
+    This is Newton's method. scikit-learn finds the same line in six times the time, because it
+    works with any number of columns.
+
+    Parameters
+    ----------
+    values
+        The numbers, (n, K).
+    is_own
+        Whether each is of the class, (n, K).
+    weights
+        Of the rows, (n,).
+    """
+    weights = weights.astype(values.dtype)[:, None]
+    line = np.zeros(2)  # the slope and the offset
+    for _ in range(_MOST_STEPS):
+        slope, offset = line.astype(values.dtype)
+        scores = logistic(slope * values + offset)
+        errors = (scores - is_own) * weights
+        gradient = _sums(errors * values, errors)
+        if (abs(gradient) < _FLAT).all():
+            break
+        curves = scores * (1 - scores) * weights
+        bent = curves * values
+        across, mixed, along = _sums(bent * values, bent, curves)
+        # Not `solve`: if all values are equal, many lines are as good.
+        line -= np.linalg.lstsq(np.array([[across, mixed], [mixed, along]]), gradient)[0]
+    return float(line[0]), float(line[1])
+
+
+def _sums(*parts: Floats) -> Floats:
+    """Return the sum of each array in double precision."""
+    return np.array([part.sum(dtype=np.float64) for part in parts])

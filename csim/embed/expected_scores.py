@@ -27,18 +27,13 @@ _MOST_FITTED = 20  # newest images of a class to fit the other whitening on
 _MOST_OTHERS = 32  # images in the mean: more hardly change it
 
 
-def expected_scores(
-    inputs: Floats,
-    columns: Ints,
-    is_told: Bools,
-    weights: Floats,
-    bias: Floats,
-    rng: np.random.Generator,
+def compare_others(
+    inputs: Floats, columns: Ints, is_told: Bools, rng: np.random.Generator
 ) -> Floats:
-    """Return the scores that new images of each class can expect, (K, m), a row per class.
+    """Return the cosines of labelled images to the mean of 1, 2, … others of their class.
 
-    There are none (m = 0) unless a class has enough images that a person labelled, and there is
-    another class to fit a whitening on.
+    There are none, (0, others), unless a class has enough images that a person labelled, and there
+    is another class to fit a whitening on. Else they are (m, others).
 
     Parameters
     ----------
@@ -48,8 +43,6 @@ def expected_scores(
         The column of each one's class, (n,).
     is_told
         Whether a person labelled this very image, (n,).
-    weights, bias
-        The one-vs-rest layer over whitened vectors, (K, d) and (K,).
     rng
         Draws the images to compare.
     """
@@ -67,8 +60,22 @@ def expected_scores(
             whitening = replace(whitening, mean=mean)  # else the others would lie to one side
             is_compared = ~is_fitted & is_told
             parts += _cosines(inputs[is_compared], columns[is_compared], whitening, each, rng)
-    cosines = np.concatenate(parts)  # (m, others)
-    others = np.minimum(np.bincount(columns), _MOST_OTHERS)
+    return np.concatenate(parts)
+
+
+def expected_scores(cosines: Floats, counts: Ints, weights: Floats, bias: Floats) -> Floats:
+    """Return the scores that new images of each class can expect, (K, m), a row per class.
+
+    Parameters
+    ----------
+    cosines
+        What `compare_others` returned, (m, others).
+    counts
+        The labelled images of each class, (K,).
+    weights, bias
+        The one-vs-rest layer over whitened vectors, (K, d) and (K,).
+    """
+    others = np.minimum(counts, _MOST_OTHERS)
     lengths = np.linalg.norm(weights, axis=1)
     scores: Floats = logistic(lengths[:, None] * cosines[:, others - 1].T + bias[:, None])
     return scores.astype(np.float32)

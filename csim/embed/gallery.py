@@ -81,6 +81,8 @@ class Gallery:
         Embeds the items that no view was given for.
     version
         The model's version; a given view of another version is ignored.
+    metric
+        The version of the first model that gives the same vectors; `version` if not given.
     recent
         Items of the recent window. Higher remembers more views but uses more memory; older items
         are embedded again when they are needed.
@@ -93,11 +95,13 @@ class Gallery:
         encoder: ViewEncoder,
         version: int,
         *,
+        metric: int | None = None,
         recent: int = 2_000,
         before: Gallery | None = None,
     ) -> None:
         self._encoder = encoder
         self.version = version
+        self.metric = version if metric is None else metric
         self._scored = min(2 * recent, _MOST_ITEMS)  # items whose scores are remembered
         self._columns: tuple[ClassId | None, ...] | None = None
         if before is None:

@@ -40,15 +40,24 @@ class Whitening:
         Orthogonal directions of unit length, (r, d).
     damping
         How much of the length along each axis is taken away, 0 to 1, (r,).
+    version
+        Of the model that it was fitted for. Later models may keep it.
+    images
+        Labelled images that it was fitted on.
     """
 
     mean: Floats
     axes: Floats
     damping: Floats
+    version: int = 0
+    images: int = 0
 
     @classmethod
-    def fit(cls, vectors: Floats, columns: Ints) -> Whitening:
-        """Return the whitening of labelled vectors, (n, d), with their columns, (n,)."""
+    def fit(cls, vectors: Floats, columns: Ints, version: int = 0) -> Whitening:
+        """Return the whitening of labelled vectors, (n, d), with their columns, (n,).
+
+        `version` is that of the model that it is for.
+        """
         mean = vectors.mean(axis=0)
         counts = np.bincount(columns).astype(vectors.dtype)  # float64 takes twice as long
         residuals = vectors - (class_sums(vectors, columns) / counts[:, None])[columns]
@@ -56,7 +65,8 @@ class Whitening:
         variances = squares / len(residuals)
         added = _SHRINKAGE * (residuals**2).mean()
         damping = 1 - np.sqrt(added / (variances + added))
-        return cls(mean, np.ascontiguousarray(axes, np.float32), damping.astype(np.float32))
+        axes = np.ascontiguousarray(axes, np.float32)
+        return cls(mean, axes, damping.astype(np.float32), version, len(vectors))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Floats]) -> Whitening:
@@ -64,11 +74,18 @@ class Whitening:
         mean = np.array(arrays["body.mean"], np.float32)
         axes = arrays.get("body.axes", np.zeros((0, len(mean))))
         damping = arrays.get("body.damping", np.zeros(0))
-        return cls(mean, np.array(axes, np.float32), np.array(damping, np.float32))
+        fitted = (int(arrays.get(f"body.{name}", 0)) for name in ("version", "images"))
+        return cls(mean, np.array(axes, np.float32), np.array(damping, np.float32), *fitted)
 
     def arrays(self) -> dict[str, Floats]:
         """Return its arrays by the names that they have in a model."""
-        return {"body.mean": self.mean, "body.axes": self.axes, "body.damping": self.damping}
+        return {
+            "body.mean": self.mean,
+            "body.axes": self.axes,
+            "body.damping": self.damping,
+            "body.version": np.array(self.version),
+            "body.images": np.array(self.images),
+        }
 
     def apply(self, vectors: Images | Floats) -> Floats:
         """Return frozen vectors, (n, d), whitened and at unit length."""

@@ -1,19 +1,27 @@
 """Train a model on frozen vectors: a whitening, and a mean per class.
 
-Both are computed from all stored images at once, and no model before matters. So the same job gives
-the same model, in a fraction of a second. No image is held out: for thresholds, the model says
-which scores new images of a class can expect.
+Both are computed from all stored images at once, in a fraction of a second. The whitening changes
+little from model to model, and what csim remembers of images depends on it. So a model keeps that
+of the model before, until there are a tenth more labelled images, or ten models later. No image is
+held out: for thresholds, the model says which scores new images of a class can expect. For these it
+compares labelled images with each other, as often as it fits the whitening.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from csim.embed.class_means import fit_class_means
-from csim.embed.expected_scores import expected_scores
+from csim.embed.expected_scores import compare_others, expected_scores
 from csim.embed.network_trainer import Progress
 from csim.embed.whitening import Whitening
-from csim.records import EncoderId, Job, Model
+from csim.records import EncoderId, Floats, Job, Model
+
+_MAX_GROWTH = 1.1  # of the labelled images, while the whitening stays: it then hardly changes
+_COSINES = "body.cosines"  # of labelled images to others of their class
+_MOST_MODELS = 10  # of one whitening: a full store does not grow, but its images change
 
 
 class FrozenTrainer:
@@ -42,18 +50,24 @@ class FrozenTrainer:
         """Return the model of a job; there are no epochs to report as `progress`."""
         class_ids, columns = np.unique(job.labels, return_inverse=True)
         inputs = job.images.astype(np.float32)
-        whitening = Whitening.fit(inputs, columns)
+        kept = _kept(previous, job)
+        whitening = (
+            Whitening.from_arrays(kept) if kept else Whitening.fit(inputs, columns, job.version)
+        )
         vectors = whitening.apply(inputs)
         weights, bias = fit_class_means(vectors, columns)
-        expected = np.zeros((0, 0), np.float32)
+        cosines = kept.get(_COSINES, np.zeros((0, 0), np.float32))
+        expected = cosines
         if self._expect:
-            rng = np.random.default_rng(job.seed)
-            expected = expected_scores(inputs, columns, job.is_told, weights, bias, rng)
+            if not len(cosines):
+                rng = np.random.default_rng(job.seed)
+                cosines = compare_others(inputs, columns, job.is_told, rng)
+            expected = expected_scores(cosines, np.bincount(columns), weights, bias)
         return Model(
             version=job.version,
             class_ids=tuple(class_ids.tolist()),
             image_shape=job.images.shape[1:],
-            network=whitening.arrays(),
+            network=whitening.arrays() | {_COSINES: cosines},
             weights=weights,
             bias=bias,
             held_out=vectors[:0],
@@ -62,3 +76,13 @@ class FrozenTrainer:
             encoder=self._identity if previous is None else previous.encoder,
             expected=expected,
         )
+
+
+def _kept(previous: Model | None, job: Job) -> Mapping[str, Floats]:
+    """Return the arrays of the model before if its whitening still serves for a job, or none."""
+    if previous is None:
+        return {}
+    before = Whitening.from_arrays(previous.network)
+    is_as_many = before.images / _MAX_GROWTH < len(job.labels) < before.images * _MAX_GROWTH
+    is_young = job.version - before.version < _MOST_MODELS
+    return previous.network if is_as_many and is_young else {}

@@ -55,12 +55,12 @@ def head_of(class_ids=(LEFT, RIGHT), steepness=2.0):
     return head
 
 
-def scene_of(recent, labelled, head=None, *, covered=(), version=1):
+def scene_of(recent, labelled, head=None, *, covered=(), version=1, metric=None):
     """Return a scene of recent images at places, (n, 2), and labelled ones by class.
 
     `covered` are the indices of images that open questions are about.
     """
     items = items_at(recent)
     ids = {items[index].id for index in covered}
-    viewer = Gallery(Places(), version)
+    viewer = Gallery(Places(), version, metric=metric)
     return Scene(items, viewer, head or head_of(), store_of(labelled), covered=ids)

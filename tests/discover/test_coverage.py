@@ -307,10 +307,34 @@ def test_fewer_images_than_questions_give_fewer_groups(count):
     ] * count
 
 
-def test_by_doubt_alone_it_remembers_the_projection_alone():
+def test_by_doubt_alone_it_remembers_no_novelty():
     choice = make_choice(watch=lambda: None)
     choice.restore(choice.state())
-    assert set(choice.state()) == {"projection"}
+    assert set(choice.state()) == {"projection", "version"}
+
+
+def test_a_new_model_of_the_same_metric_looks_at_members_of_open_questions_again():
+    choice = make_choice()
+    nearer = [*scene_of(MIXED, LABELLED).items[:1]]
+    members = range(len(MIXED))
+    choice.choose(scene_of(MIXED, LABELLED, version=4, metric=4), 0, nearer)
+    again = scene_of(MIXED, LABELLED, covered=members, version=4, metric=4)
+    assert not choice.choose(again, 500, nearer).picks
+    later = make_choice()
+    later.restore(choice.state())
+    assert later.choose(
+        scene_of(MIXED, LABELLED, covered=members, version=5, metric=4), 500, nearer
+    ).picks
+
+
+def test_a_state_in_which_each_model_had_its_own_metric_is_restored():
+    choice = make_choice()
+    choice.choose(scene_of(MIXED, LABELLED, version=4), 0, [])
+    state = choice.state()
+    earlier = {name: value for name, value in state["projection"].items() if name != "metric"}
+    again = make_choice()
+    again.restore({"watch": state["watch"], "projection": earlier | {"version": 4}})
+    assert again.state() == state
 
 
 def test_what_an_earlier_version_saved_is_restored():

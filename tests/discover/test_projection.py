@@ -33,10 +33,10 @@ def items(name, count, first=0):
     ]
 
 
-def place(recent, labelled, projection=None, version=1):
+def place(recent, labelled, projection=None, metric=1):
     counted = Counted(recent=recent, labelled=labelled)
     return (projection or Projection(turns=1)).place(
-        items("recent", len(recent)), items("labelled", len(labelled)), counted, version
+        items("recent", len(recent)), items("labelled", len(labelled)), counted, metric
     )
 
 
@@ -84,13 +84,13 @@ def test_between_two_fits_only_images_that_came_since_are_projected():
     assert (second[:40] == first[10:]).all()
 
 
-def test_it_is_fitted_again_for_a_new_model_and_after_so_many_searches():
+def test_it_is_fitted_again_for_a_new_metric_and_after_so_many_searches():
     counted = Counted(recent=RNG.normal(size=(90, 5)), labelled=RNG.normal(size=(20, 5)))
     projection = Projection(turns=3)
     seen = []
-    for version in (1, 1, 1, 1, 2):
+    for metric in (1, 1, 1, 1, 2):
         before = counted.count
-        projection.place(items("recent", 40), items("labelled", 20), counted, version)
+        projection.place(items("recent", 40), items("labelled", 20), counted, metric)
         seen.append(counted.count - before)
     assert seen == [60, 0, 0, 60, 60]
 
@@ -129,6 +129,6 @@ def test_a_gallery_can_give_the_features():
     recent = items_at(RNG.normal(size=(9, 2)))
     gallery = Gallery(Twice(), 4)
     placed, known = Projection(turns=2).place(
-        recent, recent[:3], lambda chosen: gallery.features(chosen), gallery.version
+        recent, recent[:3], lambda chosen: gallery.features(chosen), gallery.metric
     )
     assert (placed[:3] == known).all()

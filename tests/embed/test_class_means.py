@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
-from csim.embed.class_means import _expected_cosine, fit_class_means
+from csim.embed.class_means import _expected_cosine, _fit_line, fit_class_means
 from csim.embed.whitening import unit
 
 
@@ -68,6 +69,35 @@ def test_a_class_of_one_image_is_recognised_beside_classes_of_sixty():
     right = (fresh @ weights.T + bias).argmax(1) == truth
     assert right[truth == 3].mean() > 0.85
     assert right.mean() > 0.85
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.3])
+def test_the_line_is_that_of_logistic_regression(gap):
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 6, 500)
+    is_own = columns[:, None] == np.arange(6)
+    values = rng.normal(size=(500, 6)) * 0.1 + gap * is_own
+    weights = rng.uniform(0.5, 2, 500)
+    slope, offset = _fit_line(values, is_own, weights / (weights.sum() * 6))
+    expected = LogisticRegression(C=1e9, tol=1e-9).fit(
+        values.reshape(-1, 1), is_own.ravel(), np.repeat(weights, 6)
+    )
+    at = np.linspace(-0.2, 0.5)
+    shares = expected.predict_proba(at[:, None])[:, 1]
+    assert expit(slope * at + offset) == pytest.approx(shares, abs=0.01)
+
+
+@pytest.mark.parametrize("own", [0.7, 0.2, 0.20001], ids=["apart", "all equal", "almost equal"])
+def test_the_line_is_finite_whatever_the_similarities(own):
+    is_own = np.repeat(np.arange(4), 5)[:, None] == np.arange(4)
+    values = np.where(is_own, own, 0.2).astype(np.float32)
+    slope, offset = _fit_line(values, is_own, np.full(20, 1 / 80))
+    scores = expit(slope * values + offset)
+    assert np.isfinite([slope, offset]).all()
+    if own == 0.7:
+        assert scores[is_own].min() > 0.99 > 0.01 > scores[~is_own].max()
+    else:
+        assert scores.mean() == pytest.approx(0.25, abs=0.01)
 
 
 @pytest.mark.parametrize("counts", [[1], [5], [1, 1]])

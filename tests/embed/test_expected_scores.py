@@ -5,7 +5,7 @@ import pytest
 
 from csim.embed import expected_scores as module
 from csim.embed.class_means import fit_class_means
-from csim.embed.expected_scores import expected_scores
+from csim.embed.expected_scores import compare_others, expected_scores
 from csim.embed.whitening import Whitening, unit
 
 DIMENSIONS = 40
@@ -24,6 +24,11 @@ def scores_of(inputs, whitening, weights, bias):
     return 1 / (1 + np.exp(-(whitening.apply(inputs) @ weights.T + bias)))
 
 
+def expect(inputs, columns, is_told, weights, bias, rng):
+    cosines = compare_others(inputs, columns, is_told, rng)
+    return expected_scores(cosines, np.bincount(columns), weights, bias)
+
+
 @pytest.mark.parametrize("young", [1, 3, 10])
 def test_a_share_of_new_images_reaches_the_low_end_of_what_they_can_expect(young):
     shares = {"old": [], "young": []}
@@ -36,7 +41,7 @@ def test_a_share_of_new_images_reaches_the_low_end_of_what_they_can_expect(young
         whitening = Whitening.fit(inputs, columns)
         weights, bias = fit_class_means(whitening.apply(inputs), columns)
         is_told = np.ones(len(inputs), bool)
-        expected = expected_scores(inputs, columns, is_told, weights, bias, rng)
+        expected = expect(inputs, columns, is_told, weights, bias, rng)
         lowest = np.quantile(expected, 0.05, axis=1)
         new, truth = images_of(centres, 50, rng)
         reached = scores_of(new, whitening, weights, bias)[np.arange(len(new)), truth]
@@ -53,7 +58,7 @@ def test_a_class_of_fewer_images_can_expect_less():
     inputs, columns = inputs[keep], columns[keep]
     weights = unit(rng.normal(size=(6, DIMENSIONS)).astype(np.float32))
     told = np.ones(len(inputs), bool)
-    expected = expected_scores(inputs, columns, told, weights, np.zeros(6, np.float32), rng)
+    expected = expect(inputs, columns, told, weights, np.zeros(6, np.float32), rng)
     assert np.median(expected[0]) < np.median(expected[1])
 
 
@@ -64,7 +69,7 @@ def test_too_few_labelled_images_expect_nothing(classes, each, told):
     is_told = np.arange(len(inputs)) % each < told
     weights = np.ones((classes, DIMENSIONS), np.float32)
     bias = np.zeros(classes, np.float32)
-    assert expected_scores(inputs, columns, is_told, weights, bias, rng).shape == (classes, 0)
+    assert expect(inputs, columns, is_told, weights, bias, rng).shape == (classes, 0)
 
 
 def test_many_classes_compare_few_images_each():
@@ -72,7 +77,7 @@ def test_many_classes_compare_few_images_each():
     inputs, columns = images_of(rng.normal(size=(150, DIMENSIONS)), 6, rng)
     weights = np.ones((150, DIMENSIONS), np.float32)
     told = np.ones(len(inputs), bool)
-    expected = expected_scores(inputs, columns, told, weights, np.zeros(150, np.float32), rng)
+    expected = expect(inputs, columns, told, weights, np.zeros(150, np.float32), rng)
     assert expected.shape == (150, 300)
 
 
@@ -93,7 +98,7 @@ def test_more_images_of_a_class_change_little_but_take_no_part_in_the_fit(monkey
     for most in (20, 60):
         monkeypatch.setattr(module, "_MOST_FITTED", most)
         seed = np.random.default_rng(1)
-        found = expected_scores(inputs, columns, told, weights, np.zeros(6, np.float32), seed)
+        found = expect(inputs, columns, told, weights, np.zeros(6, np.float32), seed)
         medians.append(np.median(found, axis=1))
     assert sizes == [60, 60, 180, 180]
     assert medians[0] == pytest.approx(medians[1], abs=0.02)

@@ -1,5 +1,7 @@
 """Models of frozen vectors: what they hold, what they expect, and which encoder they name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,7 +54,7 @@ def test_what_a_model_was_trained_on_is_kept_if_thresholds_need_it():
     assert (model.trained_ids == job().labels).all()
 
 
-def test_the_model_before_changes_nothing_but_the_name_of_the_encoder():
+def test_the_model_before_changes_nothing_but_the_name_of_the_encoder_after_many_new_images():
     first = FrozenTrainer(IDENTITY, expect=True).train(job(labels=(3, 7)))
     assert first.encoder == IDENTITY
     elsewhere = FrozenTrainer(None, expect=True)
@@ -60,6 +62,38 @@ def test_the_model_before_changes_nothing_but_the_name_of_the_encoder():
     alone = elsewhere.train(job(version=2))
     assert (after.encoder, alone.encoder) == (IDENTITY, None)
     assert (after.weights == alone.weights).all()
+    assert (first.metric, after.metric) == (1, 2)
+
+
+def test_a_few_new_images_leave_the_whitening_as_it_is_for_ten_models():
+    trainer = FrozenTrainer(IDENTITY, expect=True)
+    first = trainer.train(job())
+    version, model = 1, first
+    metrics = []
+    for version in range(2, 13):
+        more = job(each=32, version=version)
+        model = trainer.train(more, model)
+        metrics.append(model.metric)
+        if model.metric == 1:
+            assert all((model.network[name] == first.network[name]).all() for name in model.network)
+            assert (model.weights != first.weights).any()
+    assert metrics == [1] * 9 + [11] * 2
+
+
+@pytest.mark.parametrize(("each", "is_kept"), [(27, False), (28, True), (32, True), (34, False)])
+def test_the_whitening_serves_about_as_many_images(each, is_kept):
+    trainer = FrozenTrainer(IDENTITY, expect=True)
+    after = trainer.train(job(each=each, version=2), trainer.train(job()))
+    assert (after.metric == 1) == is_kept
+
+
+def test_a_model_of_an_earlier_version_of_csim_has_a_metric_of_its_own():
+    trainer = FrozenTrainer(IDENTITY, expect=True)
+    new = trainer.train(job(version=4))
+    kept = {"body.mean", "body.axes", "body.damping"}
+    old = replace(new, network={name: new.network[name] for name in kept})
+    assert old.metric == 4
+    assert trainer.train(job(version=5), old).metric == 5
 
 
 @pytest.mark.parametrize(
