@@ -1,8 +1,8 @@
 """Train a model on frozen vectors: a whitening, and a mean per class.
 
 Both are computed from all stored images at once, in a fraction of a second. The whitening changes
-little from model to model, and what csim remembers of images depends on it. So a model keeps that
-of the model before, until there are a tenth more labelled images, or ten models later. No image is
+little from model to model, and what csim remembers of images depends on it. So a model of many
+images keeps that of the model before, until they are a tenth more, or for ten models. No image is
 held out: for thresholds, the model says which scores new images of a class can expect. For these it
 compares labelled images with each other, as often as it fits the whitening.
 """
@@ -20,6 +20,7 @@ from csim.embed.whitening import Whitening
 from csim.records import EncoderId, Floats, Job, Model
 
 _MAX_GROWTH = 1.1  # of the labelled images, while the whitening stays: it then hardly changes
+_FEW_IMAGES = 900  # with fewer labelled images each one counts for more, and a fit takes less time
 _COSINES = "body.cosines"  # of labelled images to others of their class
 _MOST_MODELS = 10  # of one whitening: a full store does not grow, but its images change
 
@@ -83,6 +84,7 @@ def _kept(previous: Model | None, job: Job) -> Mapping[str, Floats]:
     if previous is None:
         return {}
     before = Whitening.from_arrays(previous.network)
-    is_as_many = before.images / _MAX_GROWTH < len(job.labels) < before.images * _MAX_GROWTH
+    count = len(job.labels)
+    is_as_many = before.images / _MAX_GROWTH < count < before.images * _MAX_GROWTH
     is_young = job.version - before.version < _MOST_MODELS
-    return previous.network if is_as_many and is_young else {}
+    return previous.network if count >= _FEW_IMAGES and is_as_many and is_young else {}
