@@ -302,8 +302,11 @@ def _open_gallery(
     if model.version % _MODELS_BETWEEN_RETURNS == 0:
         return_free_memory()
     if is_frozen:
-        vectors = WhitenedVectors(Whitening.from_arrays(model.network))
-        return Gallery(vectors, model.version, metric=model.metric, recent=settings.recent)
+        whitening = Whitening.from_arrays(model.network)
+        vectors = WhitenedVectors(whitening)
+        # An earlier version of csim named no model: each had a whitening of its own.
+        metric = whitening.version or model.version
+        return Gallery(vectors, model.version, metric=metric, recent=settings.recent)
     encoder = make_backbone(settings).open(model)
     return Gallery(encoder, model.version, recent=settings.recent, before=before)
 

@@ -168,14 +168,6 @@ class Model:
     in_training: Mapping[str, Floats] = field(default_factory=dict, compare=False, repr=False)
     expected: Floats = field(default_factory=lambda: np.zeros((0, 0)), compare=False, repr=False)
 
-    @property
-    def metric(self) -> int:
-        """Return the version of the first model that gives images the same vectors as this one.
-
-        A model over frozen vectors may keep the whitening of the model before.
-        """
-        return int(self.network.get("body.version", self.version)) or self.version
-
 
 # What happened.
 @light_record

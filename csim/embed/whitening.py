@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from csim.embed.graph import Graph
 from csim.main_axes import main_axes
 from csim.records import Floats, Images, Ints
 
@@ -86,6 +87,15 @@ class Whitening:
             "body.version": np.array(self.version),
             "body.images": np.array(self.images),
         }
+
+    def add_to(self, graph: Graph, frozen: str, name: str) -> None:
+        """Add what `apply` does to a graph: from the value `frozen`, (n, d), to the given name."""
+        centred = graph.add("Sub", frozen, graph.constant(self.mean))
+        if len(self.axes):
+            along = graph.add("MatMul", centred, graph.constant(self.axes.T))
+            taken = graph.add("MatMul", along, graph.constant(self.damping[:, None] * self.axes))
+            centred = graph.add("Sub", centred, taken)
+        graph.add("LpNormalization", centred, name=name, axis=1, p=2)
 
     def apply(self, vectors: Images | Floats) -> Floats:
         """Return frozen vectors, (n, d), whitened and at unit length."""

@@ -2,7 +2,8 @@
 
 Any ONNX runtime runs it, without csim and without torch:
 
-    images          input: uint8, (n, h, w) or (n, h, w, 3), any n
+    images          input: uint8, (n, h, w) or (n, h, w, 3), any n; with a pretrained encoder
+                    in the size that it takes
     vectors         float, (n, d), unit length
     features        float, (n, f)
     probabilities   float, (n, K), a column per class
@@ -22,13 +23,16 @@ import numpy as np
 
 from csim import __version__
 from csim.embed.graph import Graph, add_body
+from csim.embed.whitening import Whitening
 from csim.errors import InputError
 from csim.export.destination import atomic_output
 from csim.export.model import describe, model_in_use
 from csim.folder.reader import Reader
 from csim.records import Model
 
-_DOUBLE = 11  # ONNX's numbers for types
+_FLOAT = 1  # ONNX's numbers for types
+_HALF = 10
+_DOUBLE = 11
 _INT = 6
 _BOOL = 9
 _OUTPUTS = {
@@ -54,11 +58,6 @@ def write_onnx(reader: Reader, path: Path, *, overwrite: bool = False) -> dict[s
     """
     with atomic_output(path, outside=reader.layout.root, overwrite=overwrite) as file:
         model = model_in_use(reader)
-        if model.encoder is not None:
-            raise InputError(
-                f"only csim's own network can be written as ONNX, this model stands on the encoder "
-                f"{model.encoder.name}; export it without --onnx"
-            )
         with reader.transaction():
             card = describe(reader, model)
         file.write_bytes(_payload(model, card))
@@ -76,7 +75,7 @@ def _payload(model: Model, card: dict[str, Any]) -> bytes:
             "the next snapshot; let `csim run` go on, then export again"
         )
     graph = Graph()
-    add_body(graph, model.network, model.image_shape)
+    shape = _add_network(graph, model)
     weights = graph.constant(model.weights.T.astype(np.float32))
     logits = graph.add("Gemm", "vectors", weights, graph.constant(model.bias.astype(np.float32)))
     _add_fold(graph, graph.add("Sigmoid", logits), columns, class_ids)
@@ -87,7 +86,34 @@ def _payload(model: Model, card: dict[str, Any]) -> bytes:
         "model": str(model.version),
         "made_by": f"csim {__version__}",
     }
-    return graph.file(model.image_shape, _OUTPUTS, metadata)
+    return graph.file(shape, _OUTPUTS, metadata)
+
+
+def _add_network(graph: Graph, model: Model) -> tuple[int, ...]:
+    """Add everything from `images` to `vectors` and `features`; return the shape of an image."""
+    if model.encoder is None:
+        add_body(graph, model.network, model.image_shape)
+        return model.image_shape
+    if not model.encoder.name.startswith("lite"):
+        raise InputError(
+            "only csim's own network and lite0 to lite2 can be written as ONNX, this model stands "
+            f"on the encoder {model.encoder.name}; export it without --onnx"
+        )
+    # They import torch, which other exports do without.
+    from csim.embed.lite import LiteEncoder  # noqa: PLC0415
+    from csim.embed.network import pick_device  # noqa: PLC0415
+    from csim.embed.pretrained import check_identity  # noqa: PLC0415
+
+    encoder = LiteEncoder(model.encoder.name, pick_device("cpu"))
+    check_identity(encoder.identity, model.encoder)
+    assert encoder.image_shape is not None
+    encoder.add_to(graph, "frozen")
+    halves = graph.add("Cast", "frozen", to=_HALF)  # csim keeps frozen vectors in float16
+    Whitening.from_arrays(model.network).add_to(
+        graph, graph.add("Cast", halves, to=_FLOAT), "vectors"
+    )
+    graph.add("Identity", "vectors", name="features")
+    return encoder.image_shape
 
 
 def _add_fold(

@@ -1,6 +1,7 @@
 """The exported graph, run by ONNX Runtime alone, decides as the stream does."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import onnxruntime
@@ -9,11 +10,14 @@ from digit_stream import digit_stream
 from export.hostile_folder import change
 from export.test_model import engine_of
 
+from csim.classifier import StreamClassifier
 from csim.errors import InputError
 from csim.export.onnx_model import _payload, write_onnx
 from csim.folder.reader import Reader
 from csim.folder.send import send
 from csim.messages import MergeClasses, RemoveClass
+from csim.records import EncoderId
+from csim.settings import Settings
 
 IMAGES = np.asarray(digit_stream().images, np.uint8)
 
@@ -92,3 +96,49 @@ def test_without_thresholds_nothing_is_written(folder, tmp_path):
     with Reader(folder) as reader, pytest.raises(InputError, match="no thresholds for model"):
         write_onnx(reader, tmp_path / "out/model.onnx")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def colours(count):
+    """Return photographs of a red, a green and a blue kind, each a little different."""
+    rng = np.random.default_rng(0)
+    base = 60 + 120 * np.eye(3)[np.arange(count) % 3]
+    coarse = rng.normal(0, 25, (count, 8, 8, 3)).repeat(28, 1).repeat(28, 2)
+    images = (base[:, None, None] + coarse).clip(0, 255).astype(np.uint8)
+    return images, np.array(["red", "green", "blue"])[np.arange(count) % 3]
+
+
+def card_of(engine):
+    fitted = engine.head.state()
+    columns = [
+        {"class_id": class_id, "name": str(class_id), "threshold": lowest}
+        for class_id, lowest in zip(fitted["class_ids"], fitted["lowest"].tolist(), strict=True)
+    ]
+    return {"columns": columns, "settings": {"threshold": "quantile"}}
+
+
+def test_the_graph_of_a_pretrained_encoder_holds_it_and_decides_as_csim_does():
+    images, names = colours(48)
+    classifier = StreamClassifier(Settings(encoder="lite0")).fit(images[:36], names[:36])
+    engine = classifier._engine
+    engine.refresh()
+    strange = np.random.default_rng(1).integers(0, 256, (3, 224, 224, 3), np.uint8)
+    shown = np.concatenate([images[36:], strange])
+    seen = run(opened(_payload(engine.model, card_of(engine))), shown)
+    assert np.abs(seen["vectors"] - classifier.transform(shown)).max() < 1e-4
+    assert (seen["features"] == seen["vectors"]).all()
+    assert np.abs(seen["probabilities"] - classifier.predict_proba(shown)).max() < 1e-4
+    given = np.where(seen["accepted"], seen["class_id"], -1)
+    id_of = {summary.name: summary.id for summary in classifier.classes}
+    expected = [-1 if name is None else id_of[name] for name in classifier.predict(shown)]
+    assert given.tolist() == expected
+    assert set(seen["accepted"].tolist()) == {False, True}
+
+
+def test_a_graph_of_another_encoder_is_refused(lived):
+    engine = engine_of(lived)
+    model = replace(engine.model, encoder=EncoderId("onnx:eyes.onnx", "ab12"))
+    card = {"columns": [{"class_id": 1, "name": "a", "threshold": 0.5}], "settings": {}}
+    with pytest.raises(
+        InputError, match=r"own network and lite0 to lite2 .* onnx:eyes\.onnx; export"
+    ):
+        _payload(model, card)
