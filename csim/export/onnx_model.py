@@ -100,20 +100,16 @@ def _add_network(graph: Graph, model: Model) -> tuple[int, ...]:
             f"on the encoder {model.encoder.name}; export it without --onnx"
         )
     # They import torch, which other exports do without.
-    from csim.embed.lite import LiteEncoder  # noqa: PLC0415
-    from csim.embed.network import pick_device  # noqa: PLC0415
+    from csim.embed.lite import add_lite  # noqa: PLC0415
     from csim.embed.pretrained import check_identity  # noqa: PLC0415
 
-    encoder = LiteEncoder(model.encoder.name, pick_device("cpu"))
-    check_identity(encoder.identity, model.encoder)
-    assert encoder.image_shape is not None
-    encoder.add_to(graph, "frozen")
+    shape, identity = add_lite(graph, model.encoder.name, "frozen")
+    check_identity(identity, model.encoder)
     halves = graph.add("Cast", "frozen", to=_HALF)  # csim keeps frozen vectors in float16
-    Whitening.from_arrays(model.network).add_to(
-        graph, graph.add("Cast", halves, to=_FLOAT), "vectors"
-    )
+    frozen = graph.add("Cast", halves, to=_FLOAT)
+    Whitening.from_arrays(model.network).add_to(graph, frozen, "vectors")
     graph.add("Identity", "vectors", name="features")
-    return encoder.image_shape
+    return shape
 
 
 def _add_fold(

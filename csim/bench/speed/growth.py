@@ -39,8 +39,8 @@ class Growth:
     search: dict[int, float]  # by images in the recent window
     update: dict[int, float]  # by classes
     image: dict[int, float]  # by position; questions are skipped at once
-    unanswered: dict[int, float]  # by position; questions wait for ever
-    memory: dict[int, float]  # by position, of the second
+    unanswered: dict[int, float]  # by position; nobody answers
+    memory: dict[int, float]  # by position; nobody answers
 
 
 def measure_growth(data: DataSet, device: str, sizes: Sizes) -> Growth:

@@ -16,7 +16,13 @@ from csim.bench.datasets import DataSet
 from csim.bench.layout.rows import Done
 from csim.bench.layout.table import Row, Table
 from csim.bench.scenario import make as make_stream
-from csim.bench.speed.photographs import SETTINGS, folder_growth, memory_per_image, time_stream
+from csim.bench.speed.photographs import (
+    SETTINGS,
+    Pace,
+    folder_growth,
+    memory_per_image,
+    time_stream,
+)
 from csim.threads import one_thread
 
 _REMEMBERED = 1000  # images
@@ -43,27 +49,20 @@ def make(
     on_done
         Called after each measurement.
     """
-    stream = make_stream("paper", data, known_share=_KNOWN_SHARE, seed=seed)
+    streams = {
+        images.name: make_stream("paper", images, known_share=_KNOWN_SHARE, seed=seed)
+        for images in (data, large)
+    }
     rows: list[Row] = []
     paces = {}
     with one_thread():  # as in a stream folder; several are slower for such small sums
-        for images in (data, large):
-            timed = make_stream("paper", images, known_share=_KNOWN_SHARE, seed=seed)
-            paces[images.name] = (time_stream(timed), len(timed.images))
+        for name, timed in streams.items():
+            paces[name] = (time_stream(timed), len(timed.images))
             _tell(on_done, len(paces))
+    stream = streams[data.name]
     pace, count = paces[data.name]
     rows.append(_row("forward passes per image", pace.passes, "≤ 1.1", f"{count:,} images"))
-    for name, (pace, count) in paces.items():
-        detail = (
-            f"{1000 * pace.encoder / count:.1f} of {1000 * pace.stream / count:.1f} ms per image, "
-            f"{count:,} images"
-        )
-        rows.append(
-            _row(
-                f"pace, share of the encoder's, {name}", pace.encoder / pace.stream, "≥ 0.7", detail
-            )
-        )
-    count = len(stream.images)
+    rows += [_pace_row(name, *timed) for name, timed in paces.items()]
     memory = memory_per_image(stream, min(_REMEMBERED, count)) / _KB
     rows.append(_row("memory per remembered image, kB", memory, "< 8", "beside a thumbnail"))
     _tell(on_done, 3)
@@ -93,6 +92,15 @@ def make(
 def _tell(on_done: Done | None, done: int) -> None:
     if on_done:
         on_done(done, 4)
+
+
+def _pace_row(name: str, pace: Pace, count: int) -> Row:
+    detail = (
+        f"{1000 * pace.encoder / count:.1f} of {1000 * pace.stream / count:.1f} ms per image, "
+        f"{count:,} images"
+    )
+    share = pace.encoder / pace.stream
+    return _row(f"pace, share of the encoder's, {name}", share, "≥ 0.7", detail)
 
 
 def _row(what: str, figure: float, bar: str, detail: str) -> Row:
