@@ -78,7 +78,7 @@ def _payload(model: Model, card: dict[str, Any]) -> bytes:
     shape = _add_network(graph, model)
     weights = graph.constant(model.weights.T.astype(np.float32))
     logits = graph.add("Gemm", "vectors", weights, graph.constant(model.bias.astype(np.float32)))
-    _add_fold(graph, graph.add("Sigmoid", logits), columns, class_ids)
+    _add_fold(graph, _add_logistic(graph, logits), columns, class_ids)
     _add_decision(graph, class_ids, thresholds, rule=card["settings"]["threshold"])
     classes = [{"class_id": c, "name": entry_of[c]["name"]} for c in class_ids]
     metadata = {
@@ -110,6 +110,17 @@ def _add_network(graph: Graph, model: Model) -> tuple[int, ...]:
     Whitening.from_arrays(model.network).add_to(graph, frozen, "vectors")
     graph.add("Identity", "vectors", name="features")
     return shape
+
+
+def _add_logistic(graph: Graph, logits: str) -> str:
+    """Add the probability of each logit.
+
+    Not `Sigmoid`: ONNX Runtime rounds low ones to 0, and then no class is the best of an image that
+    resembles none.
+    """
+    odds_against = graph.add("Exp", graph.add("Neg", logits))
+    one = graph.constant(np.float32(1))
+    return graph.add("Reciprocal", graph.add("Add", odds_against, one))
 
 
 def _add_fold(

@@ -134,6 +134,17 @@ def test_the_graph_of_a_pretrained_encoder_holds_it_and_decides_as_csim_does():
     assert set(seen["accepted"].tolist()) == {False, True}
 
 
+def test_the_best_class_is_right_however_low_the_scores(lived):
+    engine = engine_of(lived)
+    model = replace(engine.model, bias=engine.model.bias - 60)
+    seen = run(opened(_payload(model, card_of(engine))))
+    engine.head.install(model, lambda c: c)
+    scores = engine.head.scores(engine.gallery._encoder.view(IMAGES).vectors)
+    assert scores.max() < 1e-15
+    assert seen["class_id"].tolist() == engine.head.classes(scores)[0]
+    assert len(set(seen["class_id"].tolist())) > 1
+
+
 def test_a_graph_of_another_encoder_is_refused(lived):
     engine = engine_of(lived)
     model = replace(engine.model, encoder=EncoderId("onnx:eyes.onnx", "ab12"))
